@@ -79,6 +79,13 @@ struct ClassifiedItem {
   std::vector<std::string> links;  // names of the graph's nodes
 };
 
+// What a vector is made of, and the vector.
+enum class EmbeddedPart { kText, kPicture };
+struct ItemVector {
+  std::vector<float> values_W;
+  bool cut = false;  // the text is longer than the model can read
+};
+
 // How much the log-probability of the chosen class falls where an item is read without this input.
 // Nothing for the only input of an item.
 struct InputContribution {
@@ -110,6 +117,14 @@ class ItemClassifier {
   std::vector<ItemClassification> Classify(std::span<const ClassifiedItem> items,
                                            bool contributions = false,
                                            const std::atomic<bool>* stop = nullptr) const;
+  // The vectors of the items' texts, or of their pictures, by themselves, which both share one
+  // space: each has length 1, and the product of a text's and a picture's tells how well they go
+  // together. Throws Error(kUsage) for a model without them, Error(kInput) for an item that lacks
+  // the text, or picture, or whose picture can't be read, by its number from 1.
+  std::vector<ItemVector> Embed(std::span<const ClassifiedItem> items, EmbeddedPart part,
+                                const std::atomic<bool>* stop = nullptr) const;
+  // The length of such a vector; 0: the model has none.
+  int64_t shared_width() const;
   // Why the item can't be read, or empty.
   std::string ReasonAgainst(const ClassifiedItem& item) const;
 

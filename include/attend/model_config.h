@@ -183,6 +183,9 @@ struct FusionInput {
   PatchInput patches;  // without a class token
   // Names of the graph's nodes, by row of their vectors; empty: items have no links.
   std::vector<std::string> nodes;
+  // Width of the vectors that texts and pictures have in one space, made of the mean of their
+  // encoder's rows; 0: they have none.
+  int64_t shared_width = 0;
 
   bool operator==(const FusionInput&) const = default;
 };

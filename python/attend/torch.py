@@ -37,7 +37,6 @@ __all__ = ["FeedForward", "Head", "Layer", "MultiHeadAttention", "Patches", "Rec
 Config = SimpleNamespace  # `model` of config.json, or one of its stacks, with the keys as attributes
 
 
-
 def gelu_tanh(x: Tensor) -> Tensor:
     return functional.gelu(x, approximate="tanh")
 
@@ -230,6 +229,7 @@ class Stack(nn.Module):
         self.convolutions = None if reads is None or reads.frames is None else Convolutions(reads.frames, stack.d_model)
         # None: it reads the encoder's (section 3.4 shares them).
         self.embedding: Any = nn.Embedding(vocab_size, stack.d_model) if vocab_size else None
+        self.projection: Any = None  # of a Fusion's: to the space that texts and pictures share
         self.positions = nn.Embedding(stack.max_positions, stack.d_model) if stack.positions == "learned" else None
         self.relative_bias = RelativeBias(stack, both_ways) if stack.positions == "relative" else None
         self.embedding_norm = norm_of(stack) if stack.embedding_norm else None
@@ -438,29 +438,36 @@ class Fusion(nn.Module):
 
     def __init__(self, config: Config) -> None:
         super().__init__()
-        self.config = config
-        fusion = config.fusion
+        self.config, fusion = config, config.fusion
         self.text = Stack(fusion.text, config.source_vocab_size)
         self.picture = Stack(fusion.picture, 0, reads=Config(patches=fusion.patches, frames=None))
-        self.encoder = Joint(config)
-        self.head = Head(config)
+        self.encoder, self.head = Joint(config), Head(config)
+        for stack in (self.text, self.picture) if fusion.shared_width else ():
+            stack.projection = nn.Linear(stack.config.d_model, fusion.shared_width, bias=False)
 
     def forward(self, text: Tensor | None = None, squares: Tensor | None = None, nodes: Tensor | None = None) -> Tensor:
         """Logits [B, labels] of items that have the same inputs: ids [B, T] without padding, squares [B, P, E] that
         squares_of() makes of pixels, and numbers of the linked nodes [B, L]. None: the items have none."""
         given = next(one for one in (text, squares, nodes) if one is not None)
         rows = [self.encoder.summary.expand(len(given), 1, -1)]
-        everything = torch.ones(1, dtype=torch.bool, device=given.device)
         if text is not None:
-            rows.append(self.encoder.from_text(self.text(text, self.text.embedding.weight, everything)))
+            rows.append(self.encoder.from_text(self.rows(self.text, text)))
         if squares is not None:
-            rows.append(self.encoder.from_picture(self.picture(squares, None, everything)))
+            rows.append(self.encoder.from_picture(self.rows(self.picture, squares)))
         if nodes is not None:
             assert self.encoder.nodes is not None  # where there are nodes to link to
             rows.append(self.encoder.nodes(nodes))
-        hidden_BRD = self.encoder(torch.cat(rows, 1), None, everything)
-        logits: Tensor = self.head(hidden_BRD[:, 0], None)
+        logits: Tensor = self.head(self.rows(self.encoder, torch.cat(rows, 1))[:, 0], None)
         return logits
+
+    def rows(self, stack: Stack, given: Tensor) -> Tensor:
+        embedding_VD = None if stack.embedding is None else stack.embedding.weight
+        x_BRD: Tensor = stack(given, embedding_VD, torch.ones(1, dtype=torch.bool, device=given.device))
+        return x_BRD
+
+    def vectors(self, stack: Stack, given: Tensor) -> Tensor:
+        """CLIP's (Radford et al. 2021), [B, shared_width]: of ids by `text`, or squares by `picture`. Each has length 1."""
+        return functional.normalize(stack.projection(self.rows(stack, given).mean(1)), dim=-1)
 
     def squares_of(self, pixels_BHWC: Tensor) -> Tensor:
         """Of pixels from 0 to 255, a picture of the model's size each: [B, P, E]."""
@@ -484,12 +491,9 @@ def load(directory: str | os.PathLike[str]) -> Any:
     if config.architecture != "transformer":
         raise UsageError(f"{directory}: the model's architecture is {config.architecture}, and attend.torch has the transformer alone")
     stored = load_file(pathlib.Path(directory) / "model.safetensors")
-    tensors = {}
-    for name, tensor in stored.items():
-        if name + "_scale" in stored:
-            tensors[name] = tensor.float() * stored[name + "_scale"].unsqueeze(1)  # of each row
-        elif not name.endswith("_scale"):
-            tensors[name] = tensor
+    tensors = {
+        name: tensor.float() * stored[name + "_scale"].unsqueeze(1) if name + "_scale" in stored else tensor  # the scale of each row
+        for name, tensor in stored.items() if not name.endswith("_scale")}
     with torch.device("meta"):  # no initial weights, which would take numbers from torch's generator
         model: nn.Module = Transformer(config) if config.fusion is None else Fusion(config)
     model.load_state_dict(tensors, assign=True)

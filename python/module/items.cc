@@ -12,6 +12,7 @@
 #include "python/module/model_runner.h"
 #include "python/module/pictures.h"
 #include "python/module/texts.h"
+#include "python/module/vector_rows.h"
 #include "python/module/windows.h"
 
 namespace attend {
@@ -73,6 +74,21 @@ nb::list ClassifyItems(const Runner<ItemClassifier>& self, const nb::iterable& i
   return results;
 }
 
+nb::object EmbedItems(const Runner<ItemClassifier>& self, const nb::iterable& items,
+                      const std::string& of) {
+  if (of != "text" && of != "picture")
+    throw Error(ErrorKind::kUsage, fmt::format("of is '{}', expected text or picture", of));
+  const EmbeddedPart part = of == "text" ? EmbeddedPart::kText : EmbeddedPart::kPicture;
+  std::vector<ClassifiedItem> all;
+  for (const nb::handle item : items) all.push_back(ItemOf(item));
+  VectorRows rows(self.task.shared_width());
+  Windows().Run([&](const std::atomic<bool>* stop) {
+    for (const ItemVector& each : self.task.Embed(all, part, stop))
+      rows.Add(each.values_W, each.cut);
+  });
+  return std::move(rows).ToNumpy(/*one=*/false);
+}
+
 }  // namespace
 
 void BindItems(nb::module_& module) {
@@ -92,6 +108,18 @@ void BindItems(nb::module_& module) {
           "file, or its bytes) and `links` (names of nodes). With `contributions` also how much "
           "the\n"
           "log-probability of the chosen class falls without each input.")
+      .def("embed", &EmbedItems, nb::arg("items"), nb::arg("of"),
+           nb::sig("def embed(self, items: collections.abc.Iterable[collections.abc.Mapping[str, "
+                   "typing.Any]], of: str) -> numpy.typing.NDArray[numpy.float32]"),
+           "The vectors [items, shared_width] of the items' texts, or of their pictures, by\n"
+           "themselves; `of` is \"text\" or \"picture\". Each has length 1, both share one space,\n"
+           "and the product of a text's and a picture's tells how well they go together. For\n"
+           "models that were trained with a fusion.shared_width.")
+      .def_prop_ro(
+          "shared_width",
+          [](const Runner<ItemClassifier>& self) { return self.task.shared_width(); },
+          nb::sig("def shared_width(self, /) -> int"),
+          "The length of a vector that `embed` gives; 0: the model has none.")
       .def_prop_ro(
           "labels", [](const Runner<ItemClassifier>& self) { return self.task.labels(); },
           nb::sig("def labels(self, /) -> list[str]"), "The names of all labels.")

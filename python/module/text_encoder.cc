@@ -2,12 +2,10 @@
 #include "attend/text_encoder.h"
 
 #include <fmt/format.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <memory>
 #include <utility>
 #include <vector>
 
@@ -19,6 +17,7 @@
 #include "python/module/options.h"
 #include "python/module/pictures.h"
 #include "python/module/texts.h"
+#include "python/module/vector_rows.h"
 #include "python/module/windows.h"
 #include "tasks/masked_language_model/text_encoder_options.h"
 
@@ -64,36 +63,6 @@ nb::list FillAll(const EncoderOfTexts& self, const std::vector<std::string>& tex
   return results;
 }
 
-// Takes the vectors of items that come one after another.
-class VectorRows {
- public:
-  explicit VectorRows(int64_t width) : width_(static_cast<size_t>(width)) {}
-
-  void Add(const TextVector& vector) {
-    values_->insert(values_->end(), vector.values_D.begin(), vector.values_D.end());
-    cut_.Add(vector.cut, rows_++);
-  }
-
-  // NumPy's [rows, width], or [width] of `one`. Warns of texts that were cut.
-  nb::object ToNumpy(bool one) && {
-    Warn(cut_);
-    float* const data = values_->data();
-    const nb::capsule owner(
-        values_.get(), [](void* held) noexcept { delete static_cast<std::vector<float>*>(held); });
-    values_.release();
-    NewFromPython([] { return PyImport_ImportModule("numpy"); });  // which the cast then finds
-    if (one) return nb::cast(nb::ndarray<nb::numpy, float, nb::ndim<1>>(data, {width_}, owner));
-    const auto rows = static_cast<size_t>(rows_);
-    return nb::cast(nb::ndarray<nb::numpy, float, nb::ndim<2>>(data, {rows, width_}, owner));
-  }
-
- private:
-  std::unique_ptr<std::vector<float>> values_ = std::make_unique<std::vector<float>>();
-  CutTexts cut_;
-  int64_t rows_ = 0;
-  size_t width_;
-};
-
 nb::object EmbedAll(const EncoderOfTexts& self, const std::vector<std::string>& texts, bool one,
                     const nb::kwargs& options) {
   EmbeddingOptions given;
@@ -101,7 +70,8 @@ nb::object EmbedAll(const EncoderOfTexts& self, const std::vector<std::string>& 
   VectorRows rows(self.task.width());
   InWindows(texts, [&](std::span<const std::string> window, Windows* windows) {
     windows->Run([&](const std::atomic<bool>* stop) {
-      for (const TextVector& each : self.task.Embed(window, given, stop)) rows.Add(each);
+      for (const TextVector& each : self.task.Embed(window, given, stop))
+        rows.Add(each.values_D, each.cut);
     });
   });
   return std::move(rows).ToNumpy(one);
@@ -115,7 +85,7 @@ nb::object EmbedPictures(const EncoderOfTexts& self, const nb::iterable& picture
   VectorRows rows(self.task.width());
   Windows().Run([&](const std::atomic<bool>* stop) {
     for (const TextVector& each : self.task.EmbedPictures(read.files, read.names, given, stop))
-      rows.Add(each);
+      rows.Add(each.values_D, each.cut);
   });
   return std::move(rows).ToNumpy(/*one=*/false);
 }

@@ -155,10 +155,16 @@ def test_items_have_the_probabilities_of_the_engine(inputs, tmp_path):
     found = engine.classify([{name: whole[name] if name in inputs else None for name in whole}], contributions=True)[0]
     for label, probability in found.classes:
         close(torch.tensor(probability), logits.softmax(-1)[0, engine.labels.index(label)])
+    if "links" not in inputs and len(inputs.split()) == 1:  # vectors of a text or a picture by itself
+        vectors = model.vectors(*((model.text, ids) if inputs == "text" else (model.picture, tensors["picture"])))
+        assert engine.shared_width == 6 and engine.embed([whole], of=inputs).shape == (1, 6)
+        close(torch.from_numpy(engine.embed([whole], of=inputs)), vectors)
     assert set(found.contributions) == set(inputs.split())
     assert None in found.contributions.values() or " " in inputs
     with pytest.raises(attend.InputError, match="link 'wod' is no node of the model's graph; did you mean 'wood'"):
         engine.classify([{"links": ["wod"]}])
+    with pytest.raises(attend.UsageError, match="of is 'links', expected text or picture"):
+        engine.embed([whole], of="links")
 
 
 class Case:

@@ -112,7 +112,8 @@ int RunClassify(const std::vector<std::string>& arguments) {
   const int64_t top = options.classification.top;
   if (loaded->config().fusion) {
     const ItemClassifier classifier(loaded, common.ThreadCount());
-    RunOnItems(files, options.without, {classifier, loaded->config().fusion->patches, common, top});
+    ClassifyItems(files, {classifier, loaded->config().fusion->patches, common}, top,
+                  options.without);
     return 0;
   }
   if (!options.without.empty()) {

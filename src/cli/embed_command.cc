@@ -1,15 +1,19 @@
-// `attend embed`: a vector for each text or picture.
+// `attend embed`: a vector for each text, picture or item.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iostream>
 #include <limits>
 #include <memory>
 
+#include "attend/classifier.h"
 #include "attend/error.h"
 #include "attend/text_encoder.h"
 #include "base/excerpt.h"
 #include "base/json.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
+#include "cli/item_command.h"
 #include "cli/npy_file.h"
 #include "cli/picture_commands.h"
 #include "cli/text_commands.h"
@@ -20,7 +24,7 @@ namespace attend {
 namespace {
 
 struct EmbedCommandOptions {
-  std::string model, adapter, output;
+  std::string model, adapter, of, output;
   EmbeddingOptions embedding;
   WeightType type = WeightType::kStored;
 };
@@ -31,9 +35,12 @@ FieldList Fields(EmbedCommandOptions& options) {
       .Nest("", AdapterField(&options.adapter))
       .Nest("", TypeField(&options.type))
       .Nest("", Fields(options.embedding))
+      .Add("of", &options.of,
+           "with a model of fusion: the vectors are of the items' text or picture; both are of "
+           "length 1 and share one space")
       .Add("output", &options.output,
            "write a NumPy file [texts, width] in place of JSON lines on standard output; a "
-           "picture that can't be read has a row of NaN");
+           "picture or item that can't be read has a row of NaN");
   return fields;
 }
 
@@ -70,40 +77,11 @@ void EmbedPictures(const TextEncoder& encoder, const LoadedModel& loaded,
   });
 }
 
-}  // namespace
-
-int RunEmbed(const std::vector<std::string>& arguments) {
-  CommonOptions common;
-  EmbedCommandOptions options;
-  std::vector<std::string> files;
-  CommandLine command_line("embed", "give each text or picture a vector",
-                           "attend embed --model MODEL texts.txt > vectors.jsonl\n"
-                           "attend embed --model MODEL texts.txt --normalize --output vectors.npy\n"
-                           "attend embed --model MODEL photo.jpg drawing.png");
-  command_line
-      .Positional(
-          "FILE", &files,
-          "text, a line an item; none: standard input. Of a model of pictures: PNG or JPEG; "
-          "none: standard input has a path on each line",
-          /*required=*/false)
-      .Options(Fields(options))
-      .Options(Fields(common, {"threads", "quiet", "json", "data_dir"}))
-      .Required({"model"});
-  if (!command_line.Parse(arguments)) return 0;
-  if (common.json && !options.output.empty())
-    throw Error(ErrorKind::kUsage, "attend embed: --json and --output are given; leave out one");
-  const auto loaded = Load(
-      options.model, {.type = options.type, .instruction_set = {}, .adapter = options.adapter});
-  const TextEncoder encoder(loaded, common.ThreadCount());
-  std::unique_ptr<NpyFile> output;
-  if (!options.output.empty()) output = std::make_unique<NpyFile>(options.output, encoder.width());
-  if (encoder.reads_pictures()) {
-    EmbedPictures(encoder, *loaded, files, options.embedding, common, output.get());
-    if (output != nullptr) output->Commit();
-    return 0;
-  }
-  RunOnLines(files, common, loaded->source_vocabulary, [&](const LineWindows& lines) {
-    const std::vector<TextVector> found = encoder.Embed(lines.lines(), options.embedding);
+void EmbedTexts(const TextEncoder& encoder, const LoadedModel& loaded,
+                const std::vector<std::string>& files, const EmbeddingOptions& options,
+                const CommonOptions& common, NpyFile* output) {
+  RunOnLines(files, common, loaded.source_vocabulary, [&](const LineWindows& lines) {
+    const std::vector<TextVector> found = encoder.Embed(lines.lines(), options);
     for (size_t i = 0; i < found.size(); ++i) {
       if (output != nullptr) {
         output->Add(found[i].values_D);
@@ -113,6 +91,71 @@ int RunEmbed(const std::vector<std::string>& arguments) {
     }
     return std::ranges::count_if(found, &TextVector::cut);
   });
+}
+
+// Nothing where `path` is empty.
+std::unique_ptr<NpyFile> OutputTo(const std::string& path, int64_t width) {
+  return path.empty() ? nullptr : std::make_unique<NpyFile>(path, width);
+}
+
+// Of the items' texts or pictures, with a model of fusion.
+void EmbedItemFiles(const std::vector<std::string>& files,
+                    const std::shared_ptr<const LoadedModel>& loaded,
+                    const EmbedCommandOptions& options, const CommonOptions& common) {
+  if (options.embedding.pooling != EmbeddingOptions().pooling) {
+    throw Error(ErrorKind::kUsage,
+                "pooling is given, but a model of fusion has vectors of its own; leave it out");
+  }
+  const ItemClassifier classifier(loaded, common.ThreadCount());
+  const auto output = OutputTo(options.output, std::max<int64_t>(classifier.shared_width(), 1));
+  EmbedItems(files, {classifier, loaded->config().fusion->patches, common}, options.of,
+             output.get());
+  if (output != nullptr) output->Commit();
+}
+
+}  // namespace
+
+int RunEmbed(const std::vector<std::string>& arguments) {
+  CommonOptions common;
+  EmbedCommandOptions options;
+  std::vector<std::string> files;
+  CommandLine command_line("embed", "give each text, picture or item a vector",
+                           "attend embed --model MODEL texts.txt > vectors.jsonl\n"
+                           "attend embed --model MODEL texts.txt --normalize --output vectors.npy\n"
+                           "attend embed --model MODEL photo.jpg drawing.png\n"
+                           "attend embed --model MODEL items.jsonl --of picture");
+  command_line
+      .Positional(
+          "FILE", &files,
+          "text, a line an item; none: standard input. Of a model of pictures: PNG or JPEG; "
+          "none: standard input has a path on each line. Of a model of fusion: JSON lines of id, "
+          "text, picture (a path) and links",
+          /*required=*/false)
+      .Options(Fields(options))
+      .Options(Fields(common, {"threads", "quiet", "json", "data_dir"}))
+      .Required({"model"});
+  if (!command_line.Parse(arguments)) return 0;
+  if (common.json && !options.output.empty())
+    throw Error(ErrorKind::kUsage, "attend embed: --json and --output are given; leave out one");
+  const auto loaded = Load(
+      options.model, {.type = options.type, .instruction_set = {}, .adapter = options.adapter});
+  if (loaded->config().fusion) {
+    EmbedItemFiles(files, loaded, options, common);
+    return 0;
+  }
+  if (!options.of.empty()) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("of is for a model of fusion, and the model's task is {}; leave it out",
+                            loaded->config().task));
+  }
+  const TextEncoder encoder(loaded, common.ThreadCount());
+  const auto output = OutputTo(options.output, encoder.width());
+  if (encoder.reads_pictures()) {
+    EmbedPictures(encoder, *loaded, files, options.embedding, common, output.get());
+    if (output != nullptr) output->Commit();
+    return 0;
+  }
+  EmbedTexts(encoder, *loaded, files, options.embedding, common, output.get());
   if (output != nullptr) output->Commit();
   return 0;
 }

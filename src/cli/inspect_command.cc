@@ -284,6 +284,8 @@ void PrintArchitecture(const ModelConfig& config) {
     line("picture", DescribePatches(config.fusion->patches));
     line("", DescribeStack(config.fusion->picture, config));
     line("graph", fmt::format("{} nodes", config.fusion->nodes.size()));
+    if (config.fusion->shared_width > 0)
+      line("vectors", fmt::format("{} wide, of texts and pictures", config.fusion->shared_width));
   }
   line("encoder", config.encoder ? DescribeStack(*config.encoder, config) : "none");
   line("decoder", config.decoder ? DescribeStack(*config.decoder, config) : "none");

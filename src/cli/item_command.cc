@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <iostream>
+#include <limits>
 #include <utility>
 
 #include "attend/error.h"
@@ -34,7 +36,18 @@ void LeaveOut(const std::vector<std::string>& inputs, ClassifiedItem* item) {
   }
 }
 
-GivenItem ReadLine(const std::string& line, const std::string& where, const ItemRun& run,
+// How lines are read.
+struct Reading {
+  const ItemRun& run;
+  std::vector<std::string> without;  // inputs to leave out
+  std::string needed = {};           // one that an item must have
+};
+
+bool Has(const ClassifiedItem& item, const std::string& input) {
+  return input == "text" ? item.text.has_value() : !item.pixels.empty();
+}
+
+GivenItem ReadLine(const std::string& line, const std::string& where, const Reading& reading,
                    const std::filesystem::path& folder) {
   GivenItem given;
   try {
@@ -42,25 +55,27 @@ GivenItem ReadLine(const std::string& line, const std::string& where, const Item
     given.id = item.id;
     given.item.text = std::move(item.text);
     given.item.links = std::move(item.links);
-    const bool looks = std::ranges::find(run.without, "picture") == run.without.end();
+    const bool looks = std::ranges::find(reading.without, "picture") == reading.without.end();
     if (looks && !item.picture.empty())
-      given.item.pixels = ReadFitted(item.picture, run.patches).pixels;
-    LeaveOut(run.without, &given.item);
-    if (const std::string reason = run.classifier.ReasonAgainst(given.item); !reason.empty())
-      given.error = fmt::format("{}: {}", where, reason);
+      given.item.pixels = ReadFitted(item.picture, reading.run.patches).pixels;
+    LeaveOut(reading.without, &given.item);
+    std::string reason = reading.run.classifier.ReasonAgainst(given.item);
+    if (!reading.needed.empty() && !Has(given.item, reading.needed))
+      reason = fmt::format("the item has no {}, expected one", reading.needed);
+    if (!reason.empty()) given.error = fmt::format("{}: {}", where, reason);
   } catch (const Error& error) {
     given.error = error.what();
   }
   return given;
 }
 
-void Print(const GivenItem& given, const ItemClassification& found, const ItemRun& run) {
-  if (run.common.json) {
-    std::cout << Printable(Dump(ItemToJson(given.id, found, given.error, run.top))) << '\n';
+void Print(const GivenItem& given, const ItemClassification& found, int64_t top, bool json) {
+  if (json) {
+    std::cout << Printable(Dump(ItemToJson(given.id, found, given.error, top))) << '\n';
     return;
   }
   std::string line;
-  for (const ClassProbability& each : LikeliestClasses(found, run.top))
+  for (const ClassProbability& each : LikeliestClasses(found, top))
     line += fmt::format("{}{}\t{:.4f}", line.empty() ? "" : "\t", each.label, each.probability);
   std::cout << line << '\n';
 }
@@ -79,26 +94,27 @@ struct ItemLines {
   std::filesystem::path folder;  // where pictures' paths start
 };
 
-void RunLines(const ItemLines& given_lines, const ItemRun& run, ThreadPool* pool,
-              Unreadable* unreadable) {
+// Hears of some lines and, of those that can be read, in their order, the items.
+using Answer = std::function<void(const std::vector<GivenItem>& given,
+                                  const std::vector<ClassifiedItem>& good)>;
+
+void RunLines(const ItemLines& given_lines, const Reading& reading, ThreadPool* pool,
+              const Answer& answer, Unreadable* unreadable) {
   std::vector<GivenItem> given(given_lines.lines.size());
   pool->ParallelFor(std::ssize(given), [&](int64_t i, int /*worker*/) {
     const std::string where = fmt::format("{}:{}", given_lines.file, given_lines.first + i);
-    given[i] = ReadLine(given_lines.lines[i], where, run, given_lines.folder);
+    given[i] = ReadLine(given_lines.lines[i], where, reading, given_lines.folder);
   });
   std::vector<ClassifiedItem> good;
-  for (GivenItem& each : given)
-    if (each.error.empty()) good.push_back(std::move(each.item));
-  const std::vector<ItemClassification> found =
-      run.classifier.Classify(good, /*contributions=*/run.common.json);
-  const ItemClassification nothing;
-  size_t next = 0;
-  for (const GivenItem& each : given) {
+  for (GivenItem& each : given) {
     ++unreadable->items;
-    const bool bad = !each.error.empty();
-    if (bad && unreadable->count++ == 0) unreadable->first = each.error;
-    Print(each, bad ? nothing : found[next++], run);
+    if (each.error.empty()) {
+      good.push_back(std::move(each.item));
+    } else if (unreadable->count++ == 0) {
+      unreadable->first = each.error;
+    }
   }
+  answer(given, good);
 }
 
 // Takes the lines that are there already, but waits for one.
@@ -128,30 +144,82 @@ std::vector<std::string> InputsOf(const std::string& names) {
   return inputs;
 }
 
-}  // namespace
-
-void RunOnItems(const std::vector<std::string>& files, const std::string& without, ItemRun run) {
-  run.without = InputsOf(without);
-  ThreadPool pool(run.common.ThreadCount());
+void RunOnItems(const std::vector<std::string>& files, const Reading& reading,
+                const Answer& answer) {
+  const CommonOptions& common = reading.run.common;
+  ThreadPool pool(common.ThreadCount());
   Unreadable unreadable;
   for (const std::string& file : OrStandardInput(files)) {
-    const std::string path = file == "-" ? file : run.common.DataPath(file);
+    const std::string path = file == "-" ? file : common.DataPath(file);
     LineReader reader(path, FormatCheck::kText);
     ItemLines lines;
     lines.file = reader.name();
-    lines.folder = file == "-" ? std::filesystem::path(run.common.data_dir)
+    lines.folder = file == "-" ? std::filesystem::path(common.data_dir)
                                : std::filesystem::path(path).parent_path();
     while (NextLines(&reader, &lines)) {
-      RunLines(lines, run, &pool, &unreadable);
+      RunLines(lines, reading, &pool, answer, &unreadable);
       FlushOutput();
     }
   }
   if (unreadable.count == 0) return;
   if (unreadable.count == unreadable.items) throw Error(ErrorKind::kInput, unreadable.first);
-  run.common.MakeLog()(LogLevel::kWarning,
-                       fmt::format("{} of {} could not be read and {} no answer; the first: {}",
-                                   unreadable.count, Counted(unreadable.items, "item"),
-                                   unreadable.count == 1 ? "has" : "have", unreadable.first));
+  common.MakeLog()(LogLevel::kWarning,
+                   fmt::format("{} of {} could not be read and {} no answer; the first: {}",
+                               unreadable.count, Counted(unreadable.items, "item"),
+                               unreadable.count == 1 ? "has" : "have", unreadable.first));
+}
+
+void PrintVector(const GivenItem& given, const ItemVector& found) {
+  Json line = {{"id", given.id}};
+  if (given.error.empty()) {
+    line["embedding"] = FloatsToJson(found.values_W);
+    line["cut"] = found.cut;
+  } else {
+    line["error"] = given.error;
+  }
+  std::cout << Printable(Dump(line)) << '\n';
+}
+
+}  // namespace
+
+void ClassifyItems(const std::vector<std::string>& files, const ItemRun& run, int64_t top,
+                   const std::string& without) {
+  const bool json = run.common.json;
+  const Reading reading{run, InputsOf(without)};
+  RunOnItems(files, reading, [&](const auto& given, const auto& good) {
+    const std::vector<ItemClassification> found =
+        run.classifier.Classify(good, /*contributions=*/json);
+    const ItemClassification nothing;
+    size_t next = 0;
+    for (const GivenItem& each : given)
+      Print(each, each.error.empty() ? found[next++] : nothing, top, json);
+  });
+}
+
+void EmbedItems(const std::vector<std::string>& files, const ItemRun& run, const std::string& of,
+                NpyFile* output) {
+  const bool text = of == "text";
+  if (!text && of != "picture") {
+    throw Error(
+        ErrorKind::kUsage,
+        fmt::format("of is '{}', expected text or picture: what an item's vector is of", of));
+  }
+  const EmbeddedPart part = text ? EmbeddedPart::kText : EmbeddedPart::kPicture;
+  run.classifier.Embed({}, part);  // throws where there are no vectors
+  const ItemVector none{
+      std::vector<float>(run.classifier.shared_width(), std::numeric_limits<float>::quiet_NaN())};
+  int64_t cut = 0;
+  const Reading reading{run, {text ? "picture" : "text", "links"}, of};
+  RunOnItems(files, reading, [&](const auto& given, const auto& good) {
+    const std::vector<ItemVector> found = run.classifier.Embed(good, part);
+    cut += std::ranges::count_if(found, &ItemVector::cut);
+    size_t next = 0;
+    for (const GivenItem& each : given) {
+      const ItemVector& vector = each.error.empty() ? found[next++] : none;
+      output != nullptr ? output->Add(vector.values_W) : PrintVector(each, vector);
+    }
+  });
+  WarnOfCutTexts(cut, run.common.MakeLog());
 }
 
 }  // namespace attend

@@ -1,4 +1,5 @@
-// `attend classify` of items, which have a text, a picture and links, with a model of fusion.
+// `attend classify` and `attend embed` of items, which have a text, a picture and links, with a
+// model of fusion.
 #ifndef ATTEND_CLI_ITEM_COMMAND_H_
 #define ATTEND_CLI_ITEM_COMMAND_H_
 
@@ -9,6 +10,7 @@
 #include "attend/classifier.h"
 #include "attend/model_config.h"
 #include "cli/command_line.h"
+#include "cli/npy_file.h"
 
 namespace attend {
 
@@ -16,15 +18,22 @@ struct ItemRun {
   const ItemClassifier& classifier;
   const PatchInput& patches;  // of the model
   const CommonOptions& common;
-  int64_t top = 1;
-  std::vector<std::string> without = {};  // inputs to leave out
 };
 
-// Prints what the model says of each item: a JSON object a line of these files, or of standard
-// input. A warning at the end names and counts those that can't be read. Throws Error(kInput) with
-// the first reason where none can, Error(kUsage) for `without`, names between commas, with another
-// name than text, picture or links.
-void RunOnItems(const std::vector<std::string>& files, const std::string& without, ItemRun run);
+// Both read a JSON object a line of these files, or of standard input. A warning at the end names
+// and counts those that can't be read. They throw Error(kInput) with the first reason where none
+// can.
+
+// Prints what the model says of each item, `top` classes. Throws Error(kUsage) for `without`, names
+// between commas, with another name than text, picture or links.
+void ClassifyItems(const std::vector<std::string>& files, const ItemRun& run, int64_t top,
+                   const std::string& without);
+
+// Prints the vector of each item's text or picture, as `of` says, or adds it to `output` where that
+// is no null; there an item that can't be read has a row of NaN. Throws Error(kUsage) for another
+// `of` and for a model without such vectors.
+void EmbedItems(const std::vector<std::string>& files, const ItemRun& run, const std::string& of,
+                NpyFile* output);
 
 }  // namespace attend
 

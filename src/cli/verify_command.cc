@@ -85,6 +85,21 @@ Difference Compare(const std::vector<std::vector<double>>& replayed,
   return difference;
 }
 
+// The largest difference of a number of vectors that texts and pictures share.
+double LargestVectorDifference(const std::vector<Sample::SharedVectors>& replayed,
+                               const std::vector<Sample>& samples) {
+  double largest = 0;
+  const auto compare = [&](const std::vector<double>& found, const std::vector<double>& expected) {
+    for (size_t w = 0; w < expected.size(); ++w)
+      largest = std::max(largest, std::abs(found[w] - expected[w]));
+  };
+  for (size_t i = 0; i < samples.size(); ++i) {
+    compare(replayed[i].text_W, samples[i].shared->text_W);
+    compare(replayed[i].picture_W, samples[i].shared->picture_W);
+  }
+  return largest;
+}
+
 // What is to prove itself: a model or, with an adapter, what both are together.
 struct Proof {
   std::shared_ptr<const Model> base, model;  // the same one without an adapter
@@ -129,6 +144,16 @@ class Verdict {
         near ? "" : fmt::format(": sample {}, token {}", difference.sample, difference.token)));
     result_["instruction_sets"][by] = {{"largest_difference", difference.largest}, {"good", near}};
   }
+  // The same of vectors that texts and pictures share.
+  void AddVectors(const std::string& by, double largest) {
+    const bool near = largest <= kTolerance;
+    good = good && near;
+    Say(fmt::format("{:<12} vectors of texts and pictures, largest difference {:.2g} ({} {:g})", by,
+                    largest, near ? "within" : "expected at most", kTolerance));
+    Json& report = result_["instruction_sets"][by];
+    report["largest_vector_difference"] = largest;
+    report["good"] = near && report["good"].get<bool>();
+  }
   Json result() const {
     Json result = result_;
     result["good"] = good;
@@ -148,6 +173,10 @@ void ReplayOnEach(const Proof& proof, const std::string& adapter, int threads, V
     std::shared_ptr<const LoadedModel> loaded = Load(proof.base, {.instruction_set = name});
     if (!adapter.empty()) loaded = WithAdapter(loaded, adapter);
     verdict->Add(name, Compare(ReplaySamples(*loaded, proof.samples, threads), proof.samples));
+    if (proof.samples[0].shared)
+      verdict->AddVectors(
+          name, LargestVectorDifference(ReplaySharedVectors(*loaded, proof.samples, threads),
+                                        proof.samples));
   }
 }
 

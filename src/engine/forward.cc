@@ -21,22 +21,30 @@ void KeepEncoded(const Weights& weights, std::span<const int64_t> rows, Activati
 
 int64_t Pool(const Weights& weights, Pooling pooling, std::span<const int64_t> lengths,
              Activations* activations) {
+  const int64_t rows = std::accumulate(lengths.begin(), lengths.end(), int64_t{0});
+  if (pooling == Pooling::kTokens) return rows;
   const int64_t width = weights.config().encoder->d_model;
   float* const memory_SD = activations->memory_SD.Get(0);
-  int64_t first = 0;
-  for (int64_t text = 0; text < std::ssize(lengths) && pooling != Pooling::kTokens; ++text) {
-    const int64_t rows = pooling == Pooling::kMean ? lengths[text] : 1;
-    float* const pooled_D = memory_SD + text * width;
-    const float* const begin = memory_SD + first * width;
-    if (pooled_D != begin) std::copy_n(begin, width, pooled_D);
-    for (int64_t d = 0; d < width && rows > 1; ++d) {
-      for (int64_t r = 1; r < rows; ++r) pooled_D[d] += begin[r * width + d];
-      pooled_D[d] /= static_cast<float>(rows);
-    }
-    first += lengths[text];
+  if (pooling == Pooling::kMean) {
+    MeanRows(lengths, width, memory_SD);
+    return std::ssize(lengths);
   }
-  return pooling == Pooling::kTokens ? std::accumulate(lengths.begin(), lengths.end(), int64_t{0})
-                                     : std::ssize(lengths);
+  std::vector<int64_t> first_rows;
+  for (int64_t first = 0; const int64_t length : lengths) {
+    first_rows.push_back(first);
+    first += length;
+  }
+  KeepEncoded(weights, first_rows, activations);
+  return std::ssize(lengths);
+}
+
+const float* SharedVectorsOf(const Weights& weights, FusedInput::Part part,
+                             std::span<const EncoderItem> items, Activations* activations) {
+  float* const vectors_BW =
+      activations->memory_SD.Get(std::ssize(items) * weights.config().fusion->shared_width);
+  weights.encoder->fused()->ApplyShared(part, items, &activations->encoder_positions,
+                                        &activations->scratch, vectors_BW);
+  return vectors_BW;
 }
 
 void EncoderLogits(const Weights& weights, int64_t rows, Activations* activations) {

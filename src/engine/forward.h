@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/activations.h"
+#include "engine/stacks/fused_input.h"
 #include "engine/weights.h"
 #include "search/stepper.h"
 
@@ -24,6 +25,11 @@ void KeepEncoded(const Weights& weights, std::span<const int64_t> rows, Activati
 // number. `lengths` are the texts' in tokens.
 int64_t Pool(const Weights& weights, Pooling pooling, std::span<const int64_t> lengths,
              Activations* activations);
+
+// The vectors [items, W] that the items' texts, or pictures, have in the space that both share, in
+// memory_SD. Preconditions: the model has a shared_width, and every item has that part.
+const float* SharedVectorsOf(const Weights& weights, FusedInput::Part part,
+                             std::span<const EncoderItem> items, Activations* activations);
 
 // Logits [rows, width] of the first `rows` in memory_SD, in activations->logits. Changes memory_SD.
 // Precondition: the model is an encoder with a head.

@@ -113,7 +113,10 @@ FieldList Fields(FusionInput& fusion) {
   fields.Nest("text", Fields(fusion.text))
       .Nest("picture", Fields(fusion.picture))
       .Nest("patches", Fields(fusion.patches))
-      .Add("nodes", &fusion.nodes, "names of the graph's nodes", kDerived);
+      .Add("nodes", &fusion.nodes, "names of the graph's nodes", kDerived)
+      .Add("shared_width", &fusion.shared_width, 0, 4096,
+           "width of the vectors by which texts find pictures and pictures texts, for "
+           "contrastive_weight; 0: there are none");
   return fields;
 }
 

@@ -133,6 +133,19 @@ void ReadInput(const ObjectReader& reader, const ModelConfig& config, Sample* sa
   }
 }
 
+// One that the item has an input for is of the model's width, one that it has none for is empty; so
+// are both where nothing is said of the item yet.
+void ReadVectors(const ObjectReader& reader, int64_t width, Sample* sample) {
+  const auto read = [&](const char* key, bool has) {
+    const int64_t expected = has && !sample->target_ids.empty() ? width : 0;
+    std::vector<double> vector = reader.Numbers(key);
+    if (std::ssize(vector) == expected) return vector;
+    reader.Fail(fmt::format("has a {} of {} numbers, expected {}", key, vector.size(), expected));
+  };
+  sample->shared = {.text_W = read("text_vector", !sample->source_ids.empty()),
+                    .picture_W = read("picture_vector", !sample->pixels.empty())};
+}
+
 Sample SampleFromJson(const Json& object, const ModelConfig& config, const std::string& where) {
   std::vector<std::string> keys = {"source",     "source_ids", "target",
                                    "target_ids", "score",      "token_log_probabilities",
@@ -140,6 +153,8 @@ Sample SampleFromJson(const Json& object, const ModelConfig& config, const std::
   if (config.next_word_input) keys.emplace_back("next_words");
   if (config.patches || config.fusion) keys.emplace_back("pixels");
   if (config.fusion) keys.emplace_back("nodes");
+  const int64_t shared_width = config.fusion ? config.fusion->shared_width : 0;
+  if (shared_width > 0) keys.insert(keys.end(), {"text_vector", "picture_vector"});
   if (config.frames) keys.emplace_back("sound");
   const ObjectReader reader(object, std::move(keys), where);
   Sample sample;
@@ -147,6 +162,7 @@ Sample SampleFromJson(const Json& object, const ModelConfig& config, const std::
   sample.target = reader.Text("target");
   const int64_t target_ids = config.head_width();
   sample.target_ids = reader.Ids("target_ids", target_ids);
+  if (shared_width > 0) ReadVectors(reader, shared_width, &sample);
   sample.score = reader.Number("score");
   sample.token_log_probabilities = reader.Numbers("token_log_probabilities");
   const size_t steps = sample.target_ids.size();
@@ -195,6 +211,10 @@ Json SamplesToJson(const std::vector<Sample>& samples) {
                     {"top_logits", std::move(top_logits)}});
     if (sample.nodes || !sample.pixels.empty()) list.back()["pixels"] = HexOf(sample.pixels);
     if (sample.nodes) list.back()["nodes"] = *sample.nodes;
+    if (sample.shared) {
+      list.back()["text_vector"] = sample.shared->text_W;
+      list.back()["picture_vector"] = sample.shared->picture_W;
+    }
     if (!sample.sound.empty()) list.back()["sound"] = HexOf(BytesOf(sample.sound));
     if (!sample.next_words.empty()) list.back()["next_words"] = sample.next_words;
   }

@@ -35,6 +35,12 @@ struct Sample {
   // Of a joint encoder, beside ids and pixels: rows of the linked nodes. What an item lacks of the
   // three is empty. None for other models.
   std::optional<std::vector<int32_t>> nodes;
+  // Of a model with a shared_width: what its text and its picture are there, each by itself; empty
+  // for what the item lacks. None for other models.
+  struct SharedVectors {
+    std::vector<double> text_W, picture_W;
+  };
+  std::optional<SharedVectors> shared;
   std::string target;
   // As the decoder gave them, without bos, with the closing eos where there is one. Without decoder
   // tokens or labels: one for each of source_ids, or one for the text.

@@ -163,6 +163,9 @@ void AddFusion(std::vector<TensorSpec>* specs, const ModelConfig& config) {
   AddLinear(specs, "encoder.from_text", width, fusion.text.d_model, true);
   AddLinear(specs, "encoder.from_picture", width, fusion.picture.d_model, true);
   if (!fusion.nodes.empty()) specs->push_back({kNodesName, {std::ssize(fusion.nodes), width}});
+  if (fusion.shared_width == 0) return;
+  AddLinear(specs, "text.projection", fusion.shared_width, fusion.text.d_model, false);
+  AddLinear(specs, "picture.projection", fusion.shared_width, fusion.picture.d_model, false);
 }
 
 // What makes rows of an encoder of what it reads.

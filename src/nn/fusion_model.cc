@@ -33,6 +33,39 @@ Gathered Gather(const PackedItems& items, int64_t text_rows, int64_t picture_row
   return found;
 }
 
+// The rows of one encoder below.
+torch::Tensor Rows(TransformerEncoder& stack, const PackedIds& read, DropoutStream* dropout) {
+  const auto mask = AttentionMask::Packed(read.offsets_B1, read.offsets_B1, /*causal=*/false);
+  return stack->forward(stack->Embed(read, {}, dropout), mask, nullptr, dropout);
+}
+
+// The vectors that an encoder's rows have in the space that texts and pictures share.
+torch::Tensor Shared(const torch::Tensor& x_RD, const PackedIds& read,
+                     const LinearLayer& projection) {
+  const torch::Tensor lengths_B = read.offsets_B1.slice(0, 1) - read.offsets_B1.slice(0, 0, -1);
+  const torch::Tensor mean_BD = torch::segment_reduce(x_RD, "mean", lengths_B);
+  return torch::nn::functional::normalize(Linear(mean_BD, projection));
+}
+
+// Numbers among the texts and among the pictures of the items that have both.
+struct Pairs {
+  std::vector<int64_t> texts, pictures;
+};
+
+Pairs PairsOf(const PackedItems& items) {
+  Pairs pairs;
+  int64_t text = 0, picture = 0;
+  for (const PackedItems::Lengths& item : items.items) {
+    if (item.text > 0 && item.picture > 0) {
+      pairs.texts.push_back(text);
+      pairs.pictures.push_back(picture);
+    }
+    text += item.text > 0 ? 1 : 0;
+    picture += item.picture > 0 ? 1 : 0;
+  }
+  return pairs;
+}
+
 }  // namespace
 
 FusionModelImpl::FusionModelImpl(const ModelConfig& config, const std::optional<GraphShape>& shape,
@@ -57,6 +90,14 @@ FusionModelImpl::FusionModelImpl(const ModelConfig& config, const std::optional<
     nodes = encoder->register_module("nodes", torch::nn::Embedding(std::ssize(input.nodes), width));
   }
   head = register_module("head", Head(config));
+  if (input.shared_width > 0) {
+    const auto project = [&](TransformerEncoder& stack, int64_t d_model) {
+      return stack->register_module("projection",
+                                    LinearLayer(d_model, input.shared_width, /*with_bias=*/false));
+    };
+    text_projection = project(text, input.text.d_model);
+    picture_projection = project(picture, input.picture.d_model);
+  }
   torch::Generator generator = at::detail::createCPUGenerator(seed);
   InitializeWeights(*this, generator);
   const torch::NoGradGuard no_grad;
@@ -68,45 +109,77 @@ torch::Tensor FusionModelImpl::Nodes(const std::optional<uint64_t>& seed) {
   return nodes.is_empty() ? torch::Tensor() : nodes->weight;
 }
 
-torch::Tensor FusionModelImpl::Rows(TransformerEncoder& stack, LinearLayer& product,
-                                    const PackedIds& read, DropoutStream* dropout) {
-  const auto mask = AttentionMask::Packed(read.offsets_B1, read.offsets_B1, /*causal=*/false);
-  const torch::Tensor x_RD = stack->Embed(read, {}, dropout);
-  return Linear(stack->forward(x_RD, mask, nullptr, dropout), product);
-}
-
-torch::Tensor FusionModelImpl::Summaries(const PackedItems& items,
-                                         const std::optional<FusionDropoutKey>& key) {
+FusionModelImpl::Parts FusionModelImpl::Encode(const PackedItems& items,
+                                               const std::optional<FusionDropoutKey>& key) {
   const FusionDropoutKey drawn = key.value_or(FusionDropoutKey{});
   DropoutStream of_text(drawn.seed, drawn.text_row),
-      of_picture(drawn.seed, drawn.picture_row, kPictureSites),
-      of_joint(drawn.seed, drawn.joint_row, kJointSites);
-  const auto stream = [&](DropoutStream& one) { return key ? &one : nullptr; };
-  std::vector<torch::Tensor> parts = {summary.unsqueeze(0)};
+      of_picture(drawn.seed, drawn.picture_row, kPictureSites);
+  const bool texts = items.texts.offsets_B1.defined(),
+             pictures = items.pictures.offsets_B1.defined();
+  Parts parts;
+  if (texts) parts.text_RD = Rows(text, items.texts, key ? &of_text : nullptr);
+  if (pictures) parts.picture_RD = Rows(picture, items.pictures, key ? &of_picture : nullptr);
+  return parts;
+}
+
+torch::Tensor FusionModelImpl::Summaries(const PackedItems& items, const Parts& parts,
+                                         const std::optional<FusionDropoutKey>& key) {
+  const FusionDropoutKey drawn = key.value_or(FusionDropoutKey{});
+  DropoutStream of_joint(drawn.seed, drawn.joint_row, kJointSites);
+  DropoutStream* const dropout = key ? &of_joint : nullptr;
+  std::vector<torch::Tensor> rows = {summary.unsqueeze(0)};
   int64_t text_rows = 0, picture_rows = 0;
-  if (items.texts.offsets_B1.defined()) {
-    parts.push_back(Rows(text, from_text, items.texts, stream(of_text)));
-    text_rows = parts.back().size(0);
+  if (parts.text_RD.defined()) {
+    rows.push_back(Linear(parts.text_RD, from_text));
+    text_rows = rows.back().size(0);
   }
-  if (items.pictures.offsets_B1.defined()) {
-    parts.push_back(Rows(picture, from_picture, items.pictures, stream(of_picture)));
-    picture_rows = parts.back().size(0);
+  if (parts.picture_RD.defined()) {
+    rows.push_back(Linear(parts.picture_RD, from_picture));
+    picture_rows = rows.back().size(0);
   }
-  if (!items.nodes.empty()) parts.push_back(Nodes(key ? std::optional(drawn.seed) : std::nullopt));
+  if (!items.nodes.empty()) rows.push_back(Nodes(key ? std::optional(drawn.seed) : std::nullopt));
   const Gathered gathered = Gather(items, text_rows, picture_rows);
   const torch::Tensor offsets_B1 = torch::tensor(gathered.offsets, torch::kInt64);
   const torch::Tensor x_RD =
-      torch::cat(parts).index_select(0, torch::tensor(gathered.places, torch::kInt64));
+      torch::cat(rows).index_select(0, torch::tensor(gathered.places, torch::kInt64));
   const auto mask = AttentionMask::Packed(offsets_B1, offsets_B1, /*causal=*/false);
   const torch::Tensor dropped_RD =
-      AddDropped({}, x_RD, NextSite(stream(of_joint), embedding_dropout_, is_training()));
-  return encoder->forward(dropped_RD, mask, nullptr, stream(of_joint))
+      AddDropped({}, x_RD, NextSite(dropout, embedding_dropout_, is_training()));
+  return encoder->forward(dropped_RD, mask, nullptr, dropout)
       .index_select(0, offsets_B1.slice(0, 0, -1));
+}
+
+FusionOutput FusionModelImpl::Read(const PackedItems& items,
+                                   const std::optional<FusionDropoutKey>& key) {
+  const Parts parts = Encode(items, key);
+  FusionOutput output;
+  output.logits_BL = Linear(head(Summaries(items, parts, key)), head->weight, head->bias);
+  const Pairs pairs = PairsOf(items);
+  if (text_projection.is_empty() || pairs.texts.empty()) return output;
+  const auto some = [](const torch::Tensor& vectors_BW, const std::vector<int64_t>& which) {
+    return vectors_BW.index_select(0, torch::tensor(which, torch::kInt64));
+  };
+  output.texts_PW = some(Shared(parts.text_RD, items.texts, text_projection), pairs.texts);
+  output.pictures_PW =
+      some(Shared(parts.picture_RD, items.pictures, picture_projection), pairs.pictures);
+  return output;
 }
 
 torch::Tensor FusionModelImpl::forward(const PackedItems& items,
                                        const std::optional<FusionDropoutKey>& key) {
-  return Linear(head(Summaries(items, key)), head->weight, head->bias);
+  return Read(items, key).logits_BL;
+}
+
+torch::Tensor FusionModelImpl::TextVectors(const PackedIds& texts) {
+  return Shared(Rows(text, texts, nullptr), texts, text_projection);
+}
+
+torch::Tensor FusionModelImpl::PictureVectors(const PackedIds& pictures) {
+  return Shared(Rows(picture, pictures, nullptr), pictures, picture_projection);
+}
+
+void FusionModelImpl::LearnScale() {
+  log_scale = register_parameter("log_scale", torch::full({1}, std::log(1 / 0.07)));
 }
 
 }  // namespace attend::nn

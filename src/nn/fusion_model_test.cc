@@ -74,6 +74,7 @@ ModelConfig SmallConfig() {
   fusion.patches = {.height = 4, .width = 4, .channels = 1, .patch = 2, .class_token = false};
   fusion.picture.max_positions = 4;
   fusion.nodes = {"u", "v", "w", "x", "y", "z"};
+  fusion.shared_width = 5;
   return config;
 }
 
@@ -129,6 +130,36 @@ TEST(FusionModelTest, ItemsAreReadByThemselves) {
   PackedItems other = first;
   other.nodes = {1, 3};
   EXPECT_GT((model(other) - model(first)).abs().max().item<double>(), 1e-4);
+}
+
+// W m divided by its length, m the mean of the encoder's rows; pairs are of the items with both.
+TEST(FusionModelTest, VectorsAreOfTextsAndPicturesByThemselves) {
+  FusionModel model(SmallConfig(), SmallGraph());
+  model->eval();
+  const torch::NoGradGuard no_grad;
+  const torch::Tensor patches_PE = torch::rand({8, 4});
+  PackedItems items;
+  items.items = {{2, 0, 1}, {3, 4, 0}, {0, 0, 1}, {0, 4, 0}};
+  items.texts = Texts({{2, 3}, {2, 7, 3}});
+  items.pictures = Pictures(patches_PE);
+  items.nodes = {1, 5};
+  const FusionOutput output = model->Read(items);
+  ASSERT_EQ(output.texts_PW.sizes(), (std::vector<int64_t>{1, 5}));
+  const auto expected = [](TransformerEncoder& stack, const PackedIds& read,
+                           const LinearLayer& projection) {
+    const auto mask = AttentionMask::Packed(read.offsets_B1, read.offsets_B1, false);
+    const torch::Tensor mean_D = stack->forward(stack->Embed(read, {}, nullptr), mask).mean(0);
+    const torch::Tensor vector_W = torch::mv(projection->weight, mean_D);
+    return vector_W / vector_W.norm();
+  };
+  const PackedIds text = Texts({{2, 7, 3}}), picture = Pictures(patches_PE.slice(0, 0, 4));
+  const torch::Tensor of_text_W = expected(model->text, text, model->text_projection),
+                      of_picture_W = expected(model->picture, picture, model->picture_projection);
+  EXPECT_LT((output.texts_PW[0] - of_text_W).abs().max().item<double>(), 1e-5);
+  EXPECT_LT((output.pictures_PW[0] - of_picture_W).abs().max().item<double>(), 1e-5);
+  EXPECT_LT((model->TextVectors(text)[0] - of_text_W).abs().max().item<double>(), 1e-5);
+  EXPECT_LT((model->PictureVectors(picture)[0] - of_picture_W).abs().max().item<double>(), 1e-5);
+  EXPECT_TRUE(output.logits_BL.equal(model(items)));
 }
 
 // What export keeps of the graph: the vectors that its network makes.

@@ -34,6 +34,16 @@ torch::Tensor AlignmentLoss(const torch::Tensor& weights_BHTS, const LinkedKeys&
   return -((right_L + kLeast).log() * links.weights_L.to(right_L.scalar_type())).sum();
 }
 
+torch::Tensor ContrastiveLoss(const torch::Tensor& texts_PW, const torch::Tensor& pictures_PW,
+                              const torch::Tensor& log_scale) {
+  constexpr double kMostScale = 100;
+  const torch::Tensor scale = log_scale.clamp_max(std::log(kMostScale)).exp();
+  const torch::Tensor logits_PP = scale * torch::matmul(texts_PW, pictures_PW.t());
+  const torch::Tensor of_pictures_P = logits_PP.log_softmax(1).diagonal(),
+                      of_texts_P = logits_PP.log_softmax(0).diagonal();
+  return -(of_pictures_P + of_texts_P).sum() / 2;
+}
+
 LabelSmoothingLossImpl::LabelSmoothingLossImpl(double smoothing, int64_t pad_id, SmoothingMass mass)
     : smoothing_(smoothing), pad_id_(pad_id), mass_(mass) {
   if (!(smoothing >= 0 && smoothing < 1)) {

@@ -143,6 +143,35 @@ void CheckGradients(const std::function<torch::Tensor()>& loss,
   }
 }
 
+// Figure 3 of Radford et al. 2021 by PyTorch's cross-entropy, with all gradients.
+TEST(ContrastiveLossTest, IsTheMeanOfBothCrossEntropies) {
+  torch::manual_seed(5);
+  for (const double start : {std::log(1 / 0.07), std::log(150.0)}) {
+    std::vector<torch::Tensor> ours, theirs;
+    for (const auto& shape : {std::vector<int64_t>{6, 4}, {6, 4}})
+      ours.push_back(torch::nn::functional::normalize(torch::randn(shape, kDouble)));
+    ours.push_back(torch::full({1}, start, kDouble));
+    for (torch::Tensor& tensor : ours) {
+      theirs.push_back(tensor.clone().requires_grad_());
+      tensor.requires_grad_();
+    }
+    const torch::Tensor loss = ContrastiveLoss(ours[0], ours[1], ours[2]);
+    // At most 100 times.
+    const torch::Tensor scale = start < std::log(100.0) ? theirs[2].exp() : 0 * theirs[2] + 100;
+    const torch::Tensor logits = torch::matmul(theirs[0], theirs[1].t()) * scale,
+                        own = torch::arange(6);
+    const auto summed = torch::nn::functional::CrossEntropyFuncOptions().reduction(torch::kSum);
+    const torch::Tensor expected = (torch::nn::functional::cross_entropy(logits, own, summed) +
+                                    torch::nn::functional::cross_entropy(logits.t(), own, summed)) /
+                                   2;
+    EXPECT_NEAR(loss.item<double>(), expected.item<double>(), 1e-10);
+    loss.backward();
+    expected.backward();
+    for (size_t i = 0; i < ours.size(); ++i)
+      EXPECT_LT((ours[i].grad() - theirs[i].grad()).abs().max().item<double>(), 1e-10) << i;
+  }
+}
+
 TEST(FusedCrossEntropyTest, GradientsPassFiniteDifferences) {
   const Problem problem;
   const SmoothingWeights weights{0.8, 0.2 / 11};

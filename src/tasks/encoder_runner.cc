@@ -103,7 +103,7 @@ void EncoderRunner::CheckPurpose(const ModelConfig& config, const Purpose& purpo
                           purpose.of_tokens ? "tokens" : "texts"));
 }
 
-void EncoderRunner::RunAll(std::span<const EncoderInput> inputs, const Finish& finish,
+void EncoderRunner::RunAll(std::span<const EncoderInput> inputs, const Answer& answer,
                            const TakeRow& take, const std::atomic<bool>* stop) const {
   constexpr int64_t kBatchTokens = 2048;
   const Weights& weights = loaded_->weights;
@@ -119,8 +119,7 @@ void EncoderRunner::RunAll(std::span<const EncoderInput> inputs, const Finish& f
     const std::span<const int64_t> batch = batches[b];
     std::vector<EncoderItem> items;
     for (const int64_t item : batch) items.push_back(ItemOf(inputs[item]));
-    Encode(weights, items, {}, activations);
-    const Rows rows = finish(batch, activations);
+    const Rows rows = answer({batch, items}, activations);
     const float* next = rows.found;
     for (size_t i = 0; i < batch.size(); ++i) {
       for (int64_t row = 0; row < rows.counts[i]; ++row, next += rows.width) {
@@ -138,23 +137,35 @@ void EncoderRunner::RunAll(std::span<const EncoderInput> inputs, const Finish& f
 
 void EncoderRunner::Run(std::span<const EncoderInput> inputs, const TakeRow& take,
                         const std::atomic<bool>* stop) const {
-  const auto finish = [&](std::span<const int64_t> batch, Activations* activations) {
-    return HeadOf(inputs, batch, activations);
+  const auto answer = [&](const Batch& batch, Activations* activations) {
+    Encode(loaded_->weights, batch.items, {}, activations);
+    return HeadOf(inputs, batch.inputs, activations);
   };
-  RunAll(inputs, finish, take, stop);
+  RunAll(inputs, answer, take, stop);
+}
+
+void EncoderRunner::SharedVectors(std::span<const EncoderInput> inputs, FusedInput::Part part,
+                                  const TakeRow& take, const std::atomic<bool>* stop) const {
+  const auto answer = [&](const Batch& batch, Activations* activations) {
+    return Rows{SharedVectorsOf(loaded_->weights, part, batch.items, activations),
+                loaded_->config().fusion->shared_width,
+                std::vector<int64_t>(batch.items.size(), 1)};
+  };
+  RunAll(inputs, answer, take, stop);
 }
 
 void EncoderRunner::Vectors(std::span<const EncoderInput> inputs, Pooling pooling,
                             const TakeRow& take, const std::atomic<bool>* stop) const {
-  const auto finish = [&](std::span<const int64_t> batch, Activations* activations) {
+  const auto answer = [&](const Batch& batch, Activations* activations) {
+    Encode(loaded_->weights, batch.items, {}, activations);
     std::vector<int64_t> lengths;
-    for (const int64_t item : batch)
-      lengths.push_back(loaded_->weights.encoder->RowsOf(ItemOf(inputs[item])));
+    for (const EncoderItem& item : batch.items)
+      lengths.push_back(loaded_->weights.encoder->RowsOf(item));
     Pool(loaded_->weights, pooling, lengths, activations);
     return Rows{activations->memory_SD.Get(0), loaded_->config().encoder->d_model,
-                std::vector<int64_t>(batch.size(), 1)};
+                std::vector<int64_t>(batch.items.size(), 1)};
   };
-  RunAll(inputs, finish, take, stop);
+  RunAll(inputs, answer, take, stop);
 }
 
 EncoderRunner::Rows EncoderRunner::HeadOf(std::span<const EncoderInput> inputs,

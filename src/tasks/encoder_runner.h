@@ -16,6 +16,7 @@
 #include "base/per_process.h"
 #include "base/work_pool.h"
 #include "engine/activations.h"
+#include "engine/stacks/fused_input.h"
 #include "tasks/loaded_model.h"
 
 namespace attend {
@@ -65,6 +66,10 @@ class EncoderRunner {
   // for numbers that are not finite, and once `stop` is set.
   void Run(std::span<const EncoderInput> inputs, const TakeRow& take,
            const std::atomic<bool>* stop = nullptr) const;
+  // The vectors that texts, or pictures, of a model of items have in the space that both share.
+  // Preconditions: the model has a shared_width, and every input has that part.
+  void SharedVectors(std::span<const EncoderInput> inputs, FusedInput::Part part,
+                     const TakeRow& take, const std::atomic<bool>* stop = nullptr) const;
   // The texts' vectors [D]; the inputs' rows are not read. Precondition: not Pooling::kTokens.
   void Vectors(std::span<const EncoderInput> inputs, Pooling pooling, const TakeRow& take,
                const std::atomic<bool>* stop = nullptr) const;
@@ -86,15 +91,19 @@ class EncoderRunner {
     std::vector<std::unique_ptr<Activations>> idle_;  // of callers
   };
 
-  // What a batch of inputs comes to, which stand encoded in memory_SD: floats of each wanted row
+  // What a batch of inputs comes to: floats of each wanted row
   // in `found`, and how many rows each input wants.
   struct Rows {
     const float* found;
     int64_t width;
     std::vector<int64_t> counts;
   };
-  using Finish = std::function<Rows(std::span<const int64_t> batch, Activations* activations)>;
-  void RunAll(std::span<const EncoderInput> inputs, const Finish& finish, const TakeRow& take,
+  struct Batch {
+    std::span<const int64_t> inputs;     // their numbers
+    std::span<const EncoderItem> items;  // the same as the encoder reads them
+  };
+  using Answer = std::function<Rows(const Batch& batch, Activations* activations)>;
+  void RunAll(std::span<const EncoderInput> inputs, const Answer& answer, const TakeRow& take,
               const std::atomic<bool>* stop) const;
   Rows HeadOf(std::span<const EncoderInput> inputs, std::span<const int64_t> batch,
               Activations* activations) const;

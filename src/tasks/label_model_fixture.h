@@ -67,6 +67,7 @@ inline std::shared_ptr<Model> MakeItemModel() {
   fusion.patches = {.height = 8, .width = 8, .channels = 1, .patch = 4, .class_token = false};
   fusion.picture.max_positions = 4;
   fusion.nodes = {"cotton", "silk", "village", "weaver"};
+  fusion.shared_width = 20;
   model->tensors = RandomTensors(config, 7, 0.5);
   model->source_vocabulary = model->target_vocabulary = of_text->source_vocabulary;
   return model;

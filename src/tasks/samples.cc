@@ -42,6 +42,20 @@ class SampleInput {
   std::vector<float> numbers_;
 };
 
+Sample::SharedVectors SharedVectorsOfSample(const Weights& weights, const Sample& sample) {
+  Activations activations;
+  const SampleInput input(weights.config(), sample);
+  const EncoderItem item = input.item();
+  const auto vector = [&](FusedInput::Part part) {
+    const float* const begin = SharedVectorsOf(weights, part, {&item, 1}, &activations);
+    return std::vector<double>(begin, begin + weights.config().fusion->shared_width);
+  };
+  Sample::SharedVectors found;
+  if (!item.ids.empty()) found.text_W = vector(FusedInput::Part::kText);
+  if (!item.numbers.empty()) found.picture_W = vector(FusedInput::Part::kPicture);
+  return found;
+}
+
 // Of a model without decoder: one row for each token, or one for the text.
 std::vector<float> EncodedLogits(const Weights& weights, const Sample& sample) {
   Activations activations;
@@ -146,6 +160,8 @@ void Rescore(const Weights& weights, Sample* sample) {
     const std::span<const float> logits_V(logits_TV.data() + t * width, width);
     sample->top_logits.push_back(TopOf(logits_V, t));
   }
+  const auto& fusion = weights.config().fusion;
+  if (fusion && fusion->shared_width > 0) sample->shared = SharedVectorsOfSample(weights, *sample);
   sample->score = std::accumulate(sample->token_log_probabilities.begin(),
                                   sample->token_log_probabilities.end(), 0.0);
 }
@@ -176,6 +192,16 @@ std::vector<std::vector<double>> ReplaySamples(const LoadedModel& loaded,
     for (const Candidate& answer : decoding.Run(loaded.weights, {})) {
       found[i].push_back(answer.log_probability);
     }
+  });
+  return found;
+}
+
+std::vector<Sample::SharedVectors> ReplaySharedVectors(const LoadedModel& loaded,
+                                                       std::span<const Sample> samples,
+                                                       int threads) {
+  std::vector<Sample::SharedVectors> found(samples.size());
+  ThreadPool(threads).ParallelFor(std::ssize(samples), [&](int64_t i, int /*worker*/) {
+    found[i] = SharedVectorsOfSample(loaded.weights, samples[i]);
   });
   return found;
 }

@@ -18,6 +18,12 @@ namespace attend {
 std::vector<std::vector<double>> ReplaySamples(const LoadedModel& loaded,
                                                std::span<const Sample> samples, int threads);
 
+// What each sample's text and picture are in the space that both share, as Sample::shared has them.
+// Precondition: the model has a shared_width.
+std::vector<Sample::SharedVectors> ReplaySharedVectors(const LoadedModel& loaded,
+                                                       std::span<const Sample> samples,
+                                                       int threads);
+
 // A text as a model reads it, of a language model as if it had written it; the rest is for
 // RemakeSamples.
 Sample SampleOf(const ModelConfig& config, const Vocabulary& vocabulary, const std::string& text);

@@ -1,4 +1,4 @@
-"""attend classify with a model of fusion: items that lack inputs, what each contributes, and what can't be read."""
+"""attend classify and embed with a model of fusion: items that lack inputs, what each contributes, and what can't be read."""
 
 import json
 import math
@@ -87,3 +87,33 @@ def test_what_can_not_be_read_is_named_and_counted(model, items, tmp_path):
         assert done.returncode == 3 and why in done.stderr and not done.stdout.strip()
     write(tmp_path, items[:1])
     refused(attend("classify", "--model", model, tmp_path / "items.jsonl", "--without", "txt"), 2, "without has 'txt'")
+
+
+def embedded(model, folder, *arguments):
+    done = attend("embed", "--model", model, folder / "items.jsonl", *arguments)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+@pytest.mark.parametrize("of", ["text", "picture"])
+def test_an_item_has_a_vector_of_its_text_and_of_its_picture(model, items, of, tmp_path):
+    write(tmp_path, items[:3])
+    lines = [json.loads(line) for line in embedded(model, tmp_path, "--of", of).stdout.splitlines()]
+    assert [(line["id"], line["cut"]) for line in lines] == [(item["id"], False) for item in items[:3]]
+    together = numpy.array([line["embedding"] for line in lines])
+    assert together.shape == (3, 6) and numpy.allclose((together ** 2).sum(1), 1, atol=1e-5)
+    # By the other inputs an item's vector is no other, and the file has the same numbers.
+    write(tmp_path, [{"id": "a", of: items[1][of]}, {"id": "b", "links": ["wod"]}])
+    done = embedded(model, tmp_path, "--of", of, "--output", tmp_path / "vectors.npy")
+    found = numpy.load(tmp_path / "vectors.npy")
+    assert found.shape == (2, 6) and numpy.array_equal(found[0], together[1].astype(numpy.float32)) and numpy.isnan(found[1]).all()
+    assert f"1 of 2 items could not be read and has no answer; the first: {tmp_path}/items.jsonl:2: the item has no {of}" in done.stderr
+
+
+def test_what_embed_refuses_of_items(model, items, tmp_path):
+    write(tmp_path, items)
+    for arguments, why in ([], "of is ''"), (["--of", "links"], "of is 'links', expected text or picture"), (["--of", "text", "--pooling", "first"], "pooling"):
+        refused(attend("embed", "--model", model, tmp_path / "items.jsonl", *arguments), 2, why)
+    (tmp_path / "pictures").mkdir()
+    classifier = random_models.write_picture_model(tmp_path / "pictures")
+    refused(attend("embed", "--model", classifier, tmp_path / "0.png", "--of", "picture"), 2, "of is for a model of fusion")

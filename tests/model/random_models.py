@@ -77,6 +77,8 @@ def tensors_of_items(model):
         next(below)  # of an embedding of tokens
         yield from below
     yield from [("encoder.summary", [d_model]), ("encoder.nodes.weight", [len(fusion["nodes"]), d_model])]
+    for stack in ("text", "picture"):
+        yield f"{stack}.projection.weight", [fusion["shared_width"], fusion[stack]["d_model"]]
     for name, stack in (("text", text), ("picture", picture)):
         yield from [(f"encoder.from_{name}.weight", [d_model, stack["d_model"]]), (f"encoder.from_{name}.bias", [d_model])]
     yield from [("head.weight", [len(model["labels"]), d_model]), ("head.bias", [len(model["labels"])])]
@@ -186,7 +188,7 @@ def write_item_model(folder):
     model = config["model"]
     text = dict(model["encoder"])
     model["fusion"] = {"text": text, "picture": text | {"positions": "learned", "max_positions": 4}, "patches": patches,
-                       "nodes": ["barn", "house", "wood"]}
+                       "nodes": ["barn", "house", "wood"], "shared_width": 6}
     model["encoder"] |= {"positions": "none"}
     shutil.copy(GOLDEN / "vocab.spm", folder)
     return write_model(folder, config)

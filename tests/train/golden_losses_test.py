@@ -38,6 +38,7 @@ VARIANTS = {
     "gru": {},
     "convolution": {},
     "pictures": {},
+    "contrastive": {},
     **{task: {} for task in resume_test.TASKS},
     "classification": {"peak_learning_rate": 0.005},  # at twice that, losses differ by 2e-4 between instruction sets
 }
@@ -49,9 +50,9 @@ def losses(variant, folder, threads):
     options = tiny_run.prepare(folder, *(["unigram", 45] if variant == "streamed_unigram" else []))
     if variant.startswith("streamed"):
         options = tiny_run.streamed(options, folder)
-    if variant in (*resume_test.TASKS, "denoising", "infilling", "pictures"):
+    if variant in (*resume_test.TASKS, "denoising", "infilling", "pictures", "contrastive"):
         options = resume_test.options_of_kind(variant, options, folder)
-    if variant not in (*resume_test.TASKS, "pictures"):
+    if variant not in (*resume_test.TASKS, "pictures", "contrastive"):
         options |= {"validate_translations=false": []}
     if variant in ARCHITECTURES:
         options = resume_test.of_architecture(variant, options)
@@ -61,8 +62,8 @@ def losses(variant, folder, threads):
     return [row["loss"] for row in tiny_run.metrics(folder / "out") if "loss" in row]
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("variant", VARIANTS)
+# A text is told from those that one thread has, so of two threads it is another loss.
+@pytest.mark.parametrize(("variant", "threads"), [(variant, threads) for variant in VARIANTS for threads in (1, 2) if (variant, threads) != ("contrastive", 2)])
 def test_losses_are_those_of_the_golden_run(variant, threads, tmp_path):
     expected = json.loads(GOLDEN.read_text(encoding="utf-8"))[variant]
     assert len(expected) == 20

@@ -144,8 +144,8 @@ def options_of_kind(kind, options, folder):
         return tiny_run.of_pictures(options, folder)
     if kind == "transcription":
         return tiny_run.of_recordings(options, folder)
-    if kind == "fusion":
-        return tiny_run.of_items(options, folder)
+    if kind in ("fusion", "contrastive"):
+        return tiny_run.of_items(options, folder) | ({"fusion.shared_width": 6, "contrastive_weight": 0.5} if kind == "contrastive" else {})
     if kind not in TASKS:
         more = {"bf16": {"precision": "bf16"}, "r_drop": {"r_drop": 5}}.get(kind, {})
         if kind in ("denoising", "infilling"):
@@ -169,7 +169,7 @@ def test_every_task_is_killed():
     assert {"translation", *TASKS} == set(re.search(r"--task\s+(\S+)", told)[1].split("|"))
 
 
-@pytest.mark.parametrize("kind", ["in memory", "streamed", "bf16", "r_drop", "guided", "denoising", "infilling", "pictures", *RIVALS, *TASKS])
+@pytest.mark.parametrize("kind", ["in memory", "streamed", "bf16", "r_drop", "guided", "denoising", "infilling", "pictures", "contrastive", *RIVALS, *TASKS])
 def test_killed_at_random_instants(options, kind, tmp_path):
     options = options_of_kind(kind, options, tmp_path) | LONG
     tiny_run.trained(options, tmp_path / "unbroken")

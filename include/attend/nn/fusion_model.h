@@ -33,8 +33,15 @@ struct FusionDropoutKey {
   int64_t text_row = 0, picture_row = 0, joint_row = 0;
 };
 
-// Parameters have the names of the model file, except for those of `graph`: the file has the
-// vectors that the graph gives. Of a CPU alone.
+struct FusionOutput {
+  torch::Tensor logits_BL;
+  // Of the items that have both, in their order; undefined where none has, and without a
+  // shared_width.
+  torch::Tensor texts_PW, pictures_PW;
+};
+
+// Parameters have the names of the model file, except for those of `graph`, for the file has the
+// vectors that the graph gives, and log_scale, which it has not. Of a CPU alone.
 class FusionModelImpl : public torch::nn::Module {
  public:
   // With a graph its network makes the nodes' vectors; else they are parameters. Weights follow
@@ -44,10 +51,15 @@ class FusionModelImpl : public torch::nn::Module {
 
   // The nodes' vectors [N, D]; undefined where the model has no nodes.
   torch::Tensor Nodes(const std::optional<uint64_t>& seed = {});
-  // What the joint encoder makes of the items' summaries, [B, D].
-  torch::Tensor Summaries(const PackedItems& items, const std::optional<FusionDropoutKey>& key);
+  FusionOutput Read(const PackedItems& items, const std::optional<FusionDropoutKey>& key = {});
   // Of the labels, [B, L].
   torch::Tensor forward(const PackedItems& items, const std::optional<FusionDropoutKey>& key = {});
+  // The vectors [., W] that texts and pictures share, each of length 1. Precondition: the model has
+  // a shared_width.
+  torch::Tensor TextVectors(const PackedIds& texts);
+  torch::Tensor PictureVectors(const PackedIds& pictures);
+  // Makes log_scale a parameter, as CLIP's begins.
+  void LearnScale();
 
   const ModelConfig& config() const { return config_; }
 
@@ -57,11 +69,18 @@ class FusionModelImpl : public torch::nn::Module {
   torch::nn::Embedding nodes{nullptr};  // empty with a graph
   RelationalGraph graph{nullptr};
   Head head{nullptr};
+  LinearLayer text_projection{nullptr}, picture_projection{nullptr};  // empty: no shared_width
+  torch::Tensor log_scale;  // of ContrastiveLoss; undefined where it is not learned
 
  private:
-  // The rows of one encoder below, brought to the joint width.
-  static torch::Tensor Rows(TransformerEncoder& stack, LinearLayer& product, const PackedIds& read,
-                            DropoutStream* dropout);
+  // What the encoders below make of a batch, undefined where it has none.
+  struct Parts {
+    torch::Tensor text_RD, picture_RD;
+  };
+  Parts Encode(const PackedItems& items, const std::optional<FusionDropoutKey>& key);
+  // What the joint encoder makes of the items' summaries, [B, D].
+  torch::Tensor Summaries(const PackedItems& items, const Parts& parts,
+                          const std::optional<FusionDropoutKey>& key);
 
   ModelConfig config_;
   double embedding_dropout_;

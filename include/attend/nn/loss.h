@@ -26,6 +26,13 @@ struct LinkedKeys {
 // of the heads, summed over queries.
 torch::Tensor AlignmentLoss(const torch::Tensor& weights_BHTS, const LinkedKeys& links);
 
+// CLIP's loss (Radford et al. 2021, figure 3): text p is of picture p and of no other, and the
+// reverse. The cross-entropy of the texts among the pictures, and of the pictures among the texts,
+// half of both, summed over the pairs. Vectors of length 1 [P, W]; their products count
+// exp(log_scale) times, but at most 100 times.
+torch::Tensor ContrastiveLoss(const torch::Tensor& texts_PW, const torch::Tensor& pictures_PW,
+                              const torch::Tensor& log_scale);
+
 // -sum_v q_v log p_v, summed over all targets that are not padding; natural logarithms. With a
 // negative `pad_id` nothing is padding, and nobody waits for a device to tell what is.
 class LabelSmoothingLossImpl : public torch::nn::Module {

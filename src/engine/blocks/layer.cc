@@ -27,6 +27,26 @@ void Norm::Apply(const float* x_RD, int64_t rows, float* y_RD) const {
             y_RD});
 }
 
+void MeanRows(std::span<const int64_t> lengths, int64_t width, float* x_RD) {
+  const float* from = x_RD;
+  for (float* mean_D = x_RD; const int64_t rows : lengths) {
+    if (mean_D != from) std::copy_n(from, width, mean_D);
+    for (int64_t d = 0; d < width && rows > 1; ++d) {
+      for (int64_t r = 1; r < rows; ++r) mean_D[d] += from[r * width + d];
+      mean_D[d] /= static_cast<float>(rows);
+    }
+    from += rows * width;
+    mean_D += width;
+  }
+}
+
+void MakeUnit(std::span<float> vector) {
+  double squares = 0;
+  for (const float x : vector) squares += static_cast<double>(x) * x;
+  const double length = std::max(std::sqrt(squares), 1e-12);
+  for (float& x : vector) x = static_cast<float>(x / length);
+}
+
 MatmulActivation MatmulActivationOf(Activation activation) {
   switch (activation) {
     case Activation::kRelu:

@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,11 @@ struct Norm {
   Norm(const WeightSource& weights, const std::string& name, const StackConfig& config);
   void Apply(const float* x_RD, int64_t rows, float* y_RD) const;
 };
+
+// Puts the mean of each text's rows in place of them, one after another from the front.
+void MeanRows(std::span<const int64_t> lengths, int64_t width, float* x_RD);
+// Makes the vector's length 1; one of zeros stays.
+void MakeUnit(std::span<float> vector);
 
 // The function of a feed-forward layer; of a gated one, its gate's.
 MatmulActivation MatmulActivationOf(Activation activation);

@@ -51,6 +51,9 @@ class Encoder {
   void Run(std::span<const EncoderItem> items, PositionTable* positions, Scratch* scratch,
            const Sinks& sinks, Buffer* output_RD) const;
 
+  // What joins the inputs of items; null for an encoder of one input.
+  const FusedInput* fused() const { return fused_.get(); }
+
  private:
   struct Layer {
     Linear query_key_value, output;

@@ -15,6 +15,9 @@ FusedInput::FusedInput(const WeightSource& weights, const ModelConfig& config)
           Linear(weights, {"encoder.from_picture.weight"}), config.fusion->picture.d_model},
       summary_D_(weights.tensors.Get("encoder.summary").f32()) {
   if (const TensorView* nodes = weights.tensors.Find(kNodesName)) nodes_ND_ = nodes->f32();
+  if (config.fusion->shared_width == 0) return;
+  text_.projection.emplace(weights, std::vector<std::string>{"text.projection.weight"});
+  picture_.projection.emplace(weights, std::vector<std::string>{"picture.projection.weight"});
 }
 
 int64_t FusedInput::RowsOf(const EncoderItem& item) const {
@@ -24,7 +27,7 @@ int64_t FusedInput::RowsOf(const EncoderItem& item) const {
   return rows;
 }
 
-void FusedInput::Write(const Part& part, std::span<const EncoderItem> inputs,
+void FusedInput::Write(const Below& part, std::span<const EncoderItem> inputs,
                        std::span<int64_t> first_rows, PositionTable* positions, Scratch* scratch,
                        float* x_RD) const {
   std::vector<EncoderItem> present;
@@ -60,6 +63,24 @@ void FusedInput::Apply(std::span<const EncoderItem> items, PositionTable* positi
     for (const int32_t node : items[i].nodes)
       std::copy_n(nodes_ND_ + node * width_, width_, x_RD + next_rows[i]++ * width_);
   }
+}
+
+void FusedInput::ApplyShared(Part part, std::span<const EncoderItem> items,
+                             PositionTable* positions, Scratch* scratch, float* vectors_BW) const {
+  const Below& below = part == Part::kText ? text_ : picture_;
+  std::vector<EncoderItem> parts;
+  std::vector<int64_t> lengths;
+  for (const EncoderItem& item : items) {
+    parts.push_back(part == Part::kText ? EncoderItem(item.ids) : EncoderItem(item.numbers));
+    lengths.push_back(below.encoder.RowsOf(parts.back()));
+  }
+  below.encoder.Run(parts, positions, scratch, {}, &scratch->part_RD);
+  float* const means_BD = scratch->part_RD.Get(0);
+  MeanRows(lengths, below.width, means_BD);
+  below.projection->Apply(means_BD, std::ssize(items), &scratch->linear, vectors_BW);
+  for (size_t i = 0; i < items.size(); ++i)
+    MakeUnit({vectors_BW + i * below.projection->columns(),
+              static_cast<size_t>(below.projection->columns())});
 }
 
 }  // namespace attend

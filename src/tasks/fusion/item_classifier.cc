@@ -45,6 +45,26 @@ bool HasInput(const EncoderInput& input) {
   return std::ranges::any_of(kParts, [&](const PartOfItem& part) { return part.has(input); });
 }
 
+// Few items at a time, so that the numbers of few pictures are in memory at once.
+constexpr size_t kTogether = 64;
+
+// The item's text or picture alone. Throws Error(kInput) where it has none, by its number from 1.
+ClassifiedItem PartOf(const ClassifiedItem& item, EmbeddedPart part, size_t number) {
+  const bool text = part == EmbeddedPart::kText;
+  if (text ? !item.text.has_value() : item.picture.empty() && item.pixels.empty()) {
+    throw Error(ErrorKind::kInput, fmt::format("item {}: the item has no {}, expected one",
+                                               number + 1, text ? "text" : "picture"));
+  }
+  ClassifiedItem alone;
+  if (text) {
+    alone.text = item.text;
+  } else {
+    alone.picture = item.picture;
+    alone.pixels = item.pixels;
+  }
+  return alone;
+}
+
 double LogProbability(std::span<const float> logits_L, size_t label) {
   return static_cast<double>(logits_L[label]) - ExpSum(logits_L).Log();
 }
@@ -60,10 +80,11 @@ struct ItemClassifier::Impl {
   const ModelConfig& config() const { return runner.loaded().config(); }
 
   ReadItem Read(const ClassifiedItem& item) const;
+  // The same, with messages that number the item from 1.
+  ReadItem ReadNumbered(const ClassifiedItem& item, size_t number) const;
   // Logits of each input.
   std::vector<std::vector<float>> Run(std::span<const EncoderInput> inputs,
                                       const std::atomic<bool>* stop) const;
-  // Few items at a time, so that the numbers of few pictures are in memory at once.
   void ClassifySome(std::span<const ReadItem> items, bool contributions,
                     const std::atomic<bool>* stop, ItemClassification* found) const;
 
@@ -99,6 +120,14 @@ ReadItem ItemClassifier::Impl::Read(const ClassifiedItem& item) const {
   if (!HasInput(read.input))
     throw Error(ErrorKind::kInput, "the item has no text, no picture and no links, expected one");
   return read;
+}
+
+ReadItem ItemClassifier::Impl::ReadNumbered(const ClassifiedItem& item, size_t number) const {
+  try {
+    return Read(item);
+  } catch (const Error& error) {
+    throw Error(error.kind(), fmt::format("item {}: {}", number + 1, error.what()));
+  }
 }
 
 std::vector<std::vector<float>> ItemClassifier::Impl::Run(std::span<const EncoderInput> inputs,
@@ -166,21 +195,43 @@ ItemClassifier::~ItemClassifier() = default;
 std::vector<ItemClassification> ItemClassifier::Classify(std::span<const ClassifiedItem> items,
                                                          bool contributions,
                                                          const std::atomic<bool>* stop) const {
-  constexpr size_t kTogether = 64;
   std::vector<ItemClassification> found(items.size());
   for (size_t first = 0; first < items.size(); first += kTogether) {
     std::vector<ReadItem> some;
-    for (size_t i = first; i < std::min(items.size(), first + kTogether); ++i) {
-      try {
-        some.push_back(impl_->Read(items[i]));
-      } catch (const Error& error) {
-        throw Error(error.kind(), fmt::format("item {}: {}", i + 1, error.what()));
-      }
-    }
+    for (size_t i = first; i < std::min(items.size(), first + kTogether); ++i)
+      some.push_back(impl_->ReadNumbered(items[i], i));
     impl_->ClassifySome(some, contributions, stop, &found[first]);
   }
   return found;
 }
+
+std::vector<ItemVector> ItemClassifier::Embed(std::span<const ClassifiedItem> items,
+                                              EmbeddedPart part,
+                                              const std::atomic<bool>* stop) const {
+  if (shared_width() == 0) {
+    throw Error(ErrorKind::kUsage,
+                "the model has no vectors of texts and pictures, expected one that was trained "
+                "with fusion.shared_width above 0");
+  }
+  const bool text = part == EmbeddedPart::kText;
+  std::vector<ItemVector> found(items.size());
+  for (size_t first = 0; first < items.size(); first += kTogether) {
+    std::vector<EncoderInput> inputs;
+    for (size_t i = first; i < std::min(items.size(), first + kTogether); ++i) {
+      ReadItem read = impl_->ReadNumbered(PartOf(items[i], part, i), i);
+      inputs.push_back(std::move(read.input));
+      found[i].cut = read.cut;
+    }
+    const auto take = [&](size_t input, std::span<const float> vector_W) {
+      found[first + input].values_W.assign(vector_W.begin(), vector_W.end());
+    };
+    impl_->runner.SharedVectors(inputs, text ? FusedInput::Part::kText : FusedInput::Part::kPicture,
+                                take, stop);
+  }
+  return found;
+}
+
+int64_t ItemClassifier::shared_width() const { return impl_->config().fusion->shared_width; }
 
 std::string ItemClassifier::ReasonAgainst(const ClassifiedItem& item) const {
   try {

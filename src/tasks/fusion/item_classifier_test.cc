@@ -67,6 +67,32 @@ TEST_P(ItemClassifierTest, GivesTheSameBitsWhateverSharesTheCall) {
   }
 }
 
+TEST_P(ItemClassifierTest, GivesTheSameVectorsWhateverSharesTheCall) {
+  const auto model = MakeItemModel();
+  for (const WeightType type : {WeightType::kF32, WeightType::kInt8}) {
+    const ItemClassifier one(model, {.threads = 1, .type = type, .instruction_set = "reference"});
+    const ItemClassifier all(model, {.threads = 3, .type = type, .instruction_set = GetParam()});
+    for (const EmbeddedPart part : {EmbeddedPart::kText, EmbeddedPart::kPicture}) {
+      std::vector<ClassifiedItem> items = Items();
+      std::erase_if(items, [&](const ClassifiedItem& item) {
+        return part == EmbeddedPart::kText ? !item.text : item.pixels.empty();
+      });
+      const auto found = all.Embed(items, part);
+      for (size_t i = 0; i < items.size(); i += 3) {
+        // The other inputs say nothing.
+        ClassifiedItem alone = items[i];
+        alone.links = {"no node"};
+        const std::vector<float> expected = one.Embed({&alone, 1}, part)[0].values_W;
+        EXPECT_EQ(found[i].values_W, expected);
+        double squares = 0;
+        for (const float x : expected) squares += static_cast<double>(x) * x;
+        EXPECT_NEAR(squares, 1, 1e-5);
+      }
+      EXPECT_NE(found[0].values_W, found[1].values_W);
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(All, ItemClassifierTest, testing::ValuesIn(AvailableInstructionSets()));
 
 TEST(ItemClassifierInputs, AContributionIsWhatTheAnswerLosesWithoutTheInput) {
@@ -122,6 +148,30 @@ TEST(ItemClassifierInputs, WhatCanNotBeReadIsNamed) {
   EXPECT_THROW(Classifier(MakeItemModel(), {.threads = 1}), Error);
 }
 
+TEST(ItemClassifierInputs, AnItemWithoutThePartHasNoVector) {
+  const auto model = MakeItemModel();
+  std::vector<ClassifiedItem> items(2);
+  items[0].text = items[1].text = "lumi";
+  items[0].pixels = std::vector<uint8_t>(64, 7);
+  const ItemClassifier classifier(model, {.threads = 1});
+  EXPECT_EQ(classifier.Embed(items, EmbeddedPart::kText).size(), 2u);
+  try {
+    classifier.Embed(items, EmbeddedPart::kPicture);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("item 2: the item has no picture"));
+  }
+  const auto without = std::make_shared<Model>(*model);
+  without->config.fusion->shared_width = 0;
+  without->tensors = RandomTensors(without->config, 7, 0.5);
+  try {
+    ItemClassifier(without, {.threads = 1}).Embed(items, EmbeddedPart::kText);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("trained with fusion.shared_width above 0"));
+  }
+}
+
 // What verify replays: an item with all inputs and one of links alone, as JSON and back.
 TEST(ItemClassifierInputs, SamplesAreReplayed) {
   const auto model = MakeItemModel();
@@ -140,6 +190,14 @@ TEST(ItemClassifierInputs, SamplesAreReplayed) {
     ASSERT_EQ(replayed[i].size(), 1u);
     EXPECT_NEAR(replayed[i][0], read[i].token_log_probabilities[0], 1e-6);
   }
+  EXPECT_EQ(made[0].shared->text_W.size(), 20u);
+  EXPECT_TRUE(made[1].shared->text_W.empty() && made[1].shared->picture_W.empty());
+  const auto vectors = ReplaySharedVectors(*Load(model, {}), read, 2);
+  EXPECT_EQ(vectors[0].text_W, read[0].shared->text_W);
+  EXPECT_EQ(vectors[0].picture_W, read[0].shared->picture_W);
+  Json cut = SamplesToJson(made);
+  cut[0]["picture_vector"].erase(0);
+  EXPECT_THROW(SamplesFromJson(cut, model->config, "samples"), Error);
   Json damaged = SamplesToJson(made);
   damaged[0]["nodes"] = {4};
   EXPECT_THROW(SamplesFromJson(damaged, model->config, "samples"), Error);

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "attend/error.h"
 #include "base/excerpt.h"
+#include "engine/blocks/layer.h"
 #include "model/model_directory.h"
 #include "search/scores.h"
 #include "tasks/encoder_runner.h"
@@ -59,11 +59,7 @@ struct TextEncoder::Impl {
     const auto take = [&](size_t item, std::span<const float> vector_D) {
       std::vector<float>& values = vectors[item].values_D;
       values.assign(vector_D.begin(), vector_D.end());
-      if (!options.normalize) return;
-      double squares = 0;
-      for (const float x : values) squares += static_cast<double>(x) * x;
-      const double length = std::max(std::sqrt(squares), 1e-12);
-      for (float& x : values) x = static_cast<float>(x / length);
+      if (options.normalize) MakeUnit(values);
     };
     runner.Vectors(inputs, PoolingOf(options.pooling), take, stop);
   }

@@ -17,7 +17,12 @@ TaskInfo DescribeFusion() {
   info.validation = {
       {"loss", "loss"}, {"accuracy", "accuracy", true}, {"macro_f1", "macro F1", true}};
   info.charts = {{"Validation accuracy", "percent", {"accuracy", "macro_f1"}, 100}};
-  info.test = {{"accuracy", "accuracy"}, {"macro_f1", "macro F1"}};
+  info.test = {{"accuracy", "accuracy"},
+               {"macro_f1", "macro F1"},
+               {"text_to_picture_recall_1", "text to picture recall at 1"},
+               {"text_to_picture_recall_10", "text to picture recall at 10"},
+               {"picture_to_text_recall_1", "picture to text recall at 1"},
+               {"picture_to_text_recall_10", "picture to text recall at 10"}};
   info.samples = "Samples";
   info.sample_input = "item";
   return info;

@@ -55,6 +55,20 @@ ExampleTable TableOf(const Sample& sample, const PatchInput& input) {
   return table;
 }
 
+// Of the only item.
+Sample::SharedVectors SharedVectors(nn::FusionModel& module, const nn::PackedItems& item) {
+  const auto numbers = [](const torch::Tensor& vectors_BW) {
+    const torch::Tensor vector_W = vectors_BW[0].to(torch::kFloat64).contiguous();
+    const double* const begin = vector_W.const_data_ptr<double>();
+    return std::vector<double>(begin, begin + vector_W.numel());
+  };
+  Sample::SharedVectors found;
+  if (item.texts.offsets_B1.defined()) found.text_W = numbers(module->TextVectors(item.texts));
+  if (item.pictures.offsets_B1.defined())
+    found.picture_W = numbers(module->PictureVectors(item.pictures));
+  return found;
+}
+
 }  // namespace
 
 std::optional<nn::GraphShape> GraphShapeOf(const KnowledgeGraph& graph, const Json& options,
@@ -92,7 +106,7 @@ nn::PackedItems PackItems(const Examples& examples, const PatchInput& input) {
   return packed;
 }
 
-Json SampleItems(const ItemCorpus& items, const PatchInput& input) {
+Json SampleItems(const ItemCorpus& items, const FusionInput& input) {
   constexpr int64_t kMostDigits = int64_t{3} << 20;  // samples.json has at most 4 MiB
   int64_t room = kMostDigits;
   std::vector<Sample> samples;
@@ -103,7 +117,9 @@ Json SampleItems(const ItemCorpus& items, const PatchInput& input) {
       sample.source = items.item(i).text.value_or("");
       sample.source_ids = items.ids(i);
     }
-    if (lacks != kPictureInput && room >= 2 * input.bytes()) sample.pixels = items.Pixels(i);
+    if (lacks != kPictureInput && room >= 2 * input.patches.bytes())
+      sample.pixels = items.Pixels(i);
+    if (input.shared_width > 0) sample.shared.emplace();
     sample.nodes.emplace();
     if (lacks != kLinksInput) sample.nodes = items.nodes(i);
     if (sample.source_ids.empty() && sample.pixels.empty() && sample.nodes->empty()) continue;
@@ -127,10 +143,11 @@ void CompleteFusionModel(const ExportedRun& run, Model* model) {
                        run.where)) {
     const ExampleTable table = TableOf(sample, input);
     const int64_t row = 0;
-    const torch::Tensor logits_L =
-        module(PackItems(Examples(&table, {&row, 1}), input))[0].to(torch::kFloat64);
+    const nn::PackedItems packed = PackItems(Examples(&table, {&row, 1}), input);
+    const torch::Tensor logits_L = module(packed)[0].to(torch::kFloat64);
     const auto label = static_cast<int32_t>(logits_L.argmax().item<int64_t>());
     AddStep(logits_L, label, &sample);
+    if (sample.shared) *sample.shared = SharedVectors(module, packed);
     sample.target = model->config.labels[label];
     samples.push_back(std::move(sample));
   }

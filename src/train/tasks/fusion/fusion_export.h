@@ -24,7 +24,7 @@ nn::PackedItems PackItems(const Examples& examples, const PatchInput& input);
 
 // Some items that the exported model is to prove itself on, as samples without what it says of
 // them; most lack an input.
-Json SampleItems(const ItemCorpus& items, const PatchInput& input);
+Json SampleItems(const ItemCorpus& items, const FusionInput& input);
 
 // As TrainableTask::complete_model promises.
 void CompleteFusionModel(const ExportedRun& run, Model* model);

@@ -1,5 +1,7 @@
 #include "train/tasks/fusion/fusion_options.h"
 
+#include <fmt/format.h>
+
 #include "attend/error.h"
 #include "train/tasks/text_files.h"
 
@@ -20,6 +22,9 @@ FieldList FusionOptions::FieldsFor(const TrainOptions& options) {
       .Add("input_dropout", &input_dropout, 0, 0.999,
            "share of the items of training that lose their text, and so for picture and links, in "
            "each epoch other ones; none loses all")
+      .Add("contrastive_weight", &contrastive_weight, 0, 1000,
+           "how much it counts that a text is told from others by its picture, and a picture by "
+           "its text (CLIP), beside the labels, for vectors of fusion.shared_width; 0: nothing")
       .Nest("augment", Fields(augmentation), kIdentity)
       .Group("Graph")
       .Add("graph", &graph, "triples that links lead into: lines of node, tab, relation, tab, node",
@@ -47,6 +52,13 @@ void FusionOptions::Check(const TrainOptions& options) const {
     throw Error(ErrorKind::kConfiguration,
                 "init is given, but a model of fusion holds the vectors that its graph's network "
                 "made, not the network, and is not trained on; leave init out");
+  }
+  const auto& fusion = options.model.fusion;
+  if (fusion && (fusion->shared_width > 0) != (contrastive_weight > 0)) {
+    throw Error(ErrorKind::kConfiguration,
+                fmt::format("fusion.shared_width is {} and contrastive_weight {}, expected both "
+                            "above 0, or neither: the one is what the other trains",
+                            fusion->shared_width, contrastive_weight));
   }
   vocabulary.Check(options);
 }

@@ -27,10 +27,12 @@ nn::FusionModel MakeModel(const TrainOptions& options, const KnowledgeGraph& gra
   TrainOptions copy = options;
   const auto shape = GraphShapeOf(graph, FieldsToJson(RecordedFields(copy)), "options");
   const OptimizationOptions& how = options.optimization;
-  return nn::FusionModel(
+  nn::FusionModel model(
       options.model, shape,
       nn::Dropout{how.dropout, how.dropout, how.attention_dropout, how.activation_dropout},
       static_cast<uint64_t>(options.seed));
+  if (FusionOptionsOf(options).contrastive_weight > 0) model->LearnScale();
+  return model;
 }
 
 torch::Tensor LabelsOf(const Examples& examples) {
@@ -65,11 +67,6 @@ double FusionTask::Work(const Example& example) const {
          (picture ? picture_work_ : 0);
 }
 
-torch::Tensor FusionTask::LogitsOf(const Examples& examples,
-                                   const std::optional<nn::FusionDropoutKey>& key) {
-  return model_->forward(PackItems(examples, patches()), key);
-}
-
 torch::Tensor FusionTask::Loss(const Shard& shard, uint64_t seed) {
   const nn::Bf16Products bf16(torch::kCPU, options_.optimization.Bf16Products());
   nn::FusionDropoutKey key;
@@ -78,7 +75,12 @@ torch::Tensor FusionTask::Loss(const Shard& shard, uint64_t seed) {
   key.picture_row = shard.tokens_before[kItemPatchColumn];
   key.joint_row =
       shard.examples_before + key.text_row + key.picture_row + shard.tokens_before[kItemNodeColumn];
-  return loss_->forward(LogitsOf(shard.examples, key), LabelsOf(shard.examples)).loss;
+  const nn::FusionOutput output = model_->Read(PackItems(shard.examples, patches()), key);
+  const torch::Tensor loss = loss_->forward(output.logits_BL, LabelsOf(shard.examples)).loss;
+  const double weight = FusionOptionsOf(options_).contrastive_weight;
+  if (weight == 0 || !output.texts_PW.defined()) return loss;
+  return loss +
+         weight * nn::ContrastiveLoss(output.texts_PW, output.pictures_PW, model_->log_scale);
 }
 
 std::vector<int32_t> FusionTask::PredictValidation(double* loss) {
@@ -91,7 +93,7 @@ std::vector<int32_t> FusionTask::PredictValidation(double* loss) {
     const auto sums = MeasureBatches<nn::LossSums>(
         table, options_.optimization, torch::kCPU, threads_, [&](std::span<const int64_t> rows) {
           const Examples examples(&table, rows);
-          const torch::Tensor logits_BL = LogitsOf(examples, std::nullopt);
+          const torch::Tensor logits_BL = model_->forward(PackItems(examples, patches()));
           const torch::Tensor best_B = logits_BL.argmax(-1);
           for (size_t i = 0; i < rows.size(); ++i)
             found[first + rows[i]] = static_cast<int32_t>(best_B.const_data_ptr<int64_t>()[i]);
@@ -138,7 +140,7 @@ Json FusionTask::Digests() const {
 
 Json FusionTask::ForExport() const {
   const ItemCorpus& from = items_.valid != nullptr ? *items_.valid : *items_.train;
-  return {{"sample_items", SampleItems(from, patches())}};
+  return {{"sample_items", SampleItems(from, *options_.model.fusion)}};
 }
 
 void FusionTask::SaveFiles(const std::filesystem::path& directory) const {

@@ -47,7 +47,6 @@ class FusionTask : public TrainingTask {
 
  private:
   const PatchInput& patches() const { return options_.model.fusion->patches; }
-  torch::Tensor LogitsOf(const Examples& examples, const std::optional<nn::FusionDropoutKey>& key);
   // Labels that the module finds likeliest, by item; adds up the loss.
   std::vector<int32_t> PredictValidation(double* loss);
 

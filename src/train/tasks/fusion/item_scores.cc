@@ -9,6 +9,7 @@
 #include "attend/classifier.h"
 #include "base/files.h"
 #include "metrics/classes.h"
+#include "metrics/retrieval.h"
 
 namespace attend {
 namespace {
@@ -66,6 +67,35 @@ class Judge {
   const ItemCorpus& items_;
 };
 
+// Recall at 1 and at 10 among the items that have a text and a picture; nothing where none has.
+Json Retrieval(const ItemClassifier& classifier, const ItemCorpus& items) {
+  std::vector<float> texts, pictures;
+  const auto add = [&](const std::vector<ClassifiedItem>& some, EmbeddedPart part,
+                       std::vector<float>* all) {
+    for (const ItemVector& each : classifier.Embed(some, part))
+      all->insert(all->end(), each.values_W.begin(), each.values_W.end());
+  };
+  for (int64_t first = 0; first < items.size(); first += items.window_size()) {
+    std::vector<ClassifiedItem> both;
+    for (int64_t i = first; i < std::min(items.size(), first + items.window_size()); ++i) {
+      const Item& item = items.item(i);
+      if (item.text && !item.picture.empty())
+        both.push_back({.text = item.text, .picture = "", .pixels = items.Pixels(i), .links = {}});
+    }
+    add(both, EmbeddedPart::kText, &texts);
+    add(both, EmbeddedPart::kPicture, &pictures);
+  }
+  if (texts.empty()) return Json::object();
+  const int64_t width = classifier.shared_width();
+  const std::vector<int64_t> to_picture = PlacesOfMatches(texts, pictures, width),
+                             to_text = PlacesOfMatches(pictures, texts, width);
+  return {{"text_to_picture_recall_1", RecallAt(to_picture, 1)},
+          {"text_to_picture_recall_10", RecallAt(to_picture, 10)},
+          {"picture_to_text_recall_1", RecallAt(to_text, 1)},
+          {"picture_to_text_recall_10", RecallAt(to_text, 10)},
+          {"retrieval_items", to_text.size()}};
+}
+
 }  // namespace
 
 Json TestItems(const TestSetting& setting, const ItemCorpus& items, int threads) {
@@ -93,9 +123,11 @@ Json TestItems(const TestSetting& setting, const ItemCorpus& items, int threads)
                        {"items", scores.items()}});
   }
   const ClassScores scores = answers.Scores();
-  return {{"accuracy", scores.accuracy()}, {"macro_f1", scores.macro_f1()},
-          {"items", scores.items()},       {"by_inputs", subsets},
-          {"labels", scores.classes},      {"confusion", scores.confusion}};
+  Json result = {{"accuracy", scores.accuracy()}, {"macro_f1", scores.macro_f1()},
+                 {"items", scores.items()},       {"by_inputs", subsets},
+                 {"labels", scores.classes},      {"confusion", scores.confusion}};
+  if (classifier.shared_width() > 0) result.update(Retrieval(classifier, items));
+  return result;
 }
 
 }  // namespace attend
