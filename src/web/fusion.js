@@ -12,9 +12,10 @@ function put(parent, tag, attributes = {}, text) {
 const kInputs = ["text", "picture", "links"], kAllInputs = ["summary", ...kInputs];
 const shareText = share => `${(100 * share).toFixed(1)} %`;
 
-// A bar to the right of the middle for each input that speaks for the class, to the left for one that speaks against it.
+// A bar to the right of the middle for each input that speaks for the class, to the left for one that speaks against it; a whole bar is
+// at least 1, a probability e times as large.
 export function showContributions(list, contributions) {
-  const entries = Object.entries(contributions), most = Math.max(1e-9, ...entries.map(([, value]) => Math.abs(value ?? 0)));
+  const entries = Object.entries(contributions), most = Math.max(1, ...entries.map(([, value]) => Math.abs(value ?? 0)));
   list.replaceChildren();
   list.classList.add("contributions");
   for (const [input, value] of entries) {

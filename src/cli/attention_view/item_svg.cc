@@ -67,7 +67,7 @@ class ItemDrawing {
   void AddContributions() {
     Title("What each input contributes");
     const double middle = kMargin + 70 + kBarWidth / 2;
-    double most = 1e-9;
+    double most = 1;  // less than e-fold is a short bar
     for (const auto& [input, value] : answer_["contributions"].items())
       if (!value.is_null()) most = std::max(most, std::abs(value.get<double>()));
     for (const auto& [input, value] : answer_["contributions"].items()) {
