@@ -10,6 +10,7 @@
 #include "attend/vocabulary.h"
 #include "base/files.h"
 #include "cli/attention_view/attention_view.h"
+#include "cli/attention_view/item_view.h"
 #include "cli/attention_view/picture_view.h"
 #include "cli/attention_view/statistics.h"
 #include "cli/command_line.h"
@@ -34,7 +35,8 @@ enum class KindOption { kEncoder, kDecoder, kCross };
 constexpr const char* kKindNames[] = {"encoder", "decoder", "cross"};
 
 struct AttentionOptions {
-  std::string model, adapter, source, target, picture, output, input, references;
+  std::string model, adapter, source, target, picture, output, input, references, items;
+  int64_t item = 1;
   bool statistics = false;
   WeightType type = WeightType::kStored;
   KindOption kind = KindOption::kCross;
@@ -50,6 +52,9 @@ FieldList Fields(AttentionOptions& options) {
       .Add("target", &options.target, "the output text; where it is not given the model translates")
       .Add("picture", &options.picture,
            "of a model that reads pictures: a PNG or JPEG file, over which attention is drawn")
+      .Add("item", &options.item, 1, 1e9,
+           "of a model of fusion: which line of ITEMS is drawn, from 1; .svg shows all layers "
+           "together")
       .Add("output", &options.output,
            "file to write: .svg (one layer), .html (all), .json (numbers)")
       .Add("kind", &options.kind, {kKindNames[0], kKindNames[1], kKindNames[2]},
@@ -259,8 +264,27 @@ std::string DrawPicture(const std::shared_ptr<const LoadedModel>& loaded,
                                            : PictureViewToSvg(view, options.layer);
 }
 
-// Throws Error(kUsage) for what a model of pictures, or one of texts, has no use for.
+// Over words and picture, with the graph around the links.
+std::string DrawItem(const std::shared_ptr<const LoadedModel>& loaded,
+                     const AttentionOptions& options, const CommonOptions& common) {
+  const ItemView view = ViewOfItem(loaded, common.DataPath(options.items), options.item);
+  if (options.output.ends_with(".svg")) return ItemViewToSvg(view);
+  return options.output.ends_with(".json") ? Dump(ItemViewToJson(view)) + "\n"
+                                           : ItemViewToHtml(view, options.layer);
+}
+
+// Throws Error(kUsage) for what a model of items, pictures or texts has no use for.
 void CheckReads(const ModelConfig& config, const AttentionOptions& options, bool source) {
+  if (config.fusion) {
+    if (options.statistics) RefuseUse("--statistics is for models of text");
+    if (source || !options.picture.empty())
+      RefuseUse("the model reads items; give a file of them in place of --source and --picture");
+    if (options.items.empty()) RefuseUse("ITEMS is missing: a file of JSON lines");
+    if (options.layer > 0 && options.output.ends_with(".svg"))
+      RefuseUse("--layer is for an item's page; its .svg shows all layers together");
+    return;
+  }
+  if (!options.items.empty()) RefuseUse("a file of items is for a model of fusion; leave it out");
   if (config.frames) RefuseUse("the model reads sound, which this command does not draw");
   if (!config.patches) {
     if (!options.picture.empty())
@@ -305,8 +329,13 @@ int RunAttention(const std::vector<std::string>& arguments) {
       "attend attention --model model --source 'A dog runs.' --target 'Ein Hund rennt.' --layer 2 "
       "--kind encoder --output attention.svg\n"
       "attend attention --model model --picture shoe.png --output attention.svg\n"
+      "attend attention --model model items.jsonl --item 3 --output attention.html\n"
       "attend attention --model model --statistics --input valid.en --output heads.svg");
-  command_line.Options(Fields(options))
+  command_line
+      .Positional("ITEMS", &options.items,
+                  "of a model of fusion: JSON lines of id, text, picture (a path) and links",
+                  /*required=*/false)
+      .Options(Fields(options))
       .Options(Fields(common, {"threads", "quiet", "data_dir"}))
       .Required({"model", "output"});
   if (!command_line.Parse(arguments)) return 0;
@@ -327,6 +356,7 @@ int RunAttention(const std::vector<std::string>& arguments) {
   CheckReads(model->config, options, command_line.IsSet("source"));
   if (!options.statistics) ChooseKind(model->config, command_line.IsSet("kind"), &options.kind);
   const auto loaded = Load(model);
+  if (model->config.fusion) return WriteView(DrawItem(loaded, options, common), options, common);
   if (model->config.patches)
     return WriteView(DrawPicture(loaded, options, common), options, common);
   if (loaded->source_vocabulary == nullptr && loaded->target_vocabulary == nullptr)

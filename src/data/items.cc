@@ -9,6 +9,7 @@
 #include "base/edit_distance.h"
 #include "base/excerpt.h"
 #include "base/json.h"
+#include "base/triple.h"
 #include "text/lines.h"
 #include "text/utf8.h"
 
@@ -98,17 +99,14 @@ KnowledgeGraph ReadGraph(const std::vector<std::string>& files) {
     std::string line;
     while (reader.Next(&line)) {
       const std::string repaired = RepairUtf8(line);
-      const size_t first = repaired.find('\t');
-      const size_t second = first == line.npos ? first : repaired.find('\t', first + 1);
-      const bool three = second != line.npos && repaired.find('\t', second + 1) == line.npos;
-      if (!three || first == 0 || second == first + 1 || second + 1 == repaired.size()) {
+      const auto split = SplitTriple(repaired);
+      if (!split) {
         Refuse(fmt::format("{}:{}", file, reader.lines()),
                fmt::format("'{}', expected a node, a tab, a relation, a tab and a node",
                            Excerpt(line)));
       }
-      const std::array<std::string, 3> triple = {repaired.substr(0, first),
-                                                 repaired.substr(first + 1, second - first - 1),
-                                                 repaired.substr(second + 1)};
+      const std::array<std::string, 3> triple = {std::string((*split)[0]), std::string((*split)[1]),
+                                                 std::string((*split)[2])};
       nodes.insert({triple[0], triple[2]});
       relations.insert(triple[1]);
       found.insert(triple);

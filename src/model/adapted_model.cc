@@ -198,6 +198,7 @@ std::shared_ptr<Model> MergeAdapter(const std::shared_ptr<const Model>& base,
   auto merged = std::make_shared<Model>(*parts->rest);
   merged->source_vocabulary = base->source_vocabulary;
   merged->target_vocabulary = base->target_vocabulary;
+  merged->graph = base->graph;
   merged->tensors = TensorTable(parts);
   for (const TensorSpec& spec : ExpectedTensors(merged->config)) {
     const bool changed = parts->matrices.Find(spec.name) != nullptr;

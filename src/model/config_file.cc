@@ -246,6 +246,10 @@ void CheckListedFiles(const ConfigFile& config, const std::string& where) {
   for (const char* name : {kJointVocabularyFile, kSourceVocabularyFile, kTargetVocabularyFile}) {
     if (config.Lists(name)) listed.emplace_back(name);
   }
+  if (config.Lists(kGraphFile) && (config.adapter || !config.model.fusion)) {
+    Damaged(where,
+            fmt::format("sha256 lists {}, which only a model of task fusion has", kGraphFile));
+  }
   if (config.adapter && !listed.empty()) {
     Damaged(where, fmt::format("sha256 lists {}, expected no vocabulary: an adapter has its base's",
                                fmt::join(listed, " ")));

@@ -25,10 +25,11 @@ inline constexpr const char* kJointVocabularyFile = "vocab.spm";
 inline constexpr const char* kSourceVocabularyFile = "source.spm";
 inline constexpr const char* kTargetVocabularyFile = "target.spm";
 inline constexpr const char* kSampleFile = "samples.json";
+inline constexpr const char* kGraphFile = "graph.tsv";
 // What config.json may list.
-inline constexpr const char* kListedFiles[] = {kTensorFile,           kAdapterFile,
-                                               kJointVocabularyFile,  kSourceVocabularyFile,
-                                               kTargetVocabularyFile, kSampleFile};
+inline constexpr const char* kListedFiles[] = {
+    kTensorFile, kAdapterFile, kJointVocabularyFile, kSourceVocabularyFile, kTargetVocabularyFile,
+    kSampleFile, kGraphFile};
 
 inline constexpr int64_t kMostAdapterRank = 1 << 16;
 inline constexpr double kLeastAdapterAlpha = 1e-6, kMostAdapterAlpha = 1e6;

@@ -10,6 +10,7 @@
 #include "base/sha256.h"
 #include "model/config_file.h"
 #include "model/directory_writer.h"
+#include "model/graph_file.h"
 #include "model/safetensors.h"
 #include "model/sample.h"
 
@@ -104,6 +105,11 @@ void CheckVocabularies(const Model& model, int64_t version, const std::string& s
   }
 }
 
+void CheckGraph(const Model& model, const std::string& where) {
+  const auto& fusion = model.config.fusion;
+  ParseGraphFile(model.graph, fusion ? fusion->nodes : std::vector<std::string>(), where);
+}
+
 void ReadVocabularies(const ConfigFile& config, const fs::path& directory, Model* model) {
   const auto read = [&](const fs::path& path) {
     std::string bytes = ReadFile(path, kMaxVocabularyBytes);
@@ -170,6 +176,11 @@ std::shared_ptr<const Model> LoadModel(const fs::path& directory) {
   CheckLayerCount(model->config, model->tensors, tensor_path.string());
   CheckTensors(model->tensors, model->config, tensor_path.string());
   ReadVocabularies(config, directory, model.get());
+  if (config.Lists(kGraphFile)) {
+    const fs::path path = directory / kGraphFile;
+    model->graph = ReadFile(path, kMaxGraphBytes);
+    CheckGraph(*model, path.string());
+  }
   return model;
 }
 
@@ -179,6 +190,7 @@ void SaveModel(const Model& model, const fs::path& directory) {
   CheckTensors(model.tensors, model.config, where);
   CheckVocabularies(model, kFormatVersion, "the source vocabulary", "the target vocabulary");
   SamplesFromJson(model.samples, model.config, where);
+  if (!model.graph.empty()) CheckGraph(model, "the model's graph");
   DirectoryWriter writer(directory);
   writer.Write(kTensorFile, model.tensors);
   if (model.source_vocabulary != model.target_vocabulary) {
@@ -188,6 +200,7 @@ void SaveModel(const Model& model, const fs::path& directory) {
     writer.Write(kJointVocabularyFile, model.source_vocabulary);
   }
   if (!model.samples.empty()) writer.Write(kSampleFile, model.samples.dump(1) + "\n");
+  if (!model.graph.empty()) writer.Write(kGraphFile, model.graph);
   writer.Commit(ConfigJsonOf(model));
 }
 

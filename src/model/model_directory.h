@@ -1,5 +1,5 @@
-// The model directory: config.json, model.safetensors, vocabularies, samples.json. All that
-// training and inference share; docs/model_file.md is its grammar.
+// The model directory: config.json, model.safetensors, vocabularies, samples.json, graph.tsv. All
+// that training and inference share; docs/model_file.md is its grammar.
 #ifndef ATTEND_MODEL_MODEL_DIRECTORY_H_
 #define ATTEND_MODEL_MODEL_DIRECTORY_H_
 
@@ -33,6 +33,7 @@ struct Model {
   Json provenance = Json::object();           // command, seed, data digests, metrics
   std::optional<TrainingText> training_text;  // none: not known
   Json samples = Json::array();               // see docs/model_file.md; empty: none
+  std::string graph;                          // graph.tsv of a model of fusion; empty: none
 };
 
 // Maps and checks everything but the digests: structure, sizes, names and shapes. Numbers may be

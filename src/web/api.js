@@ -89,7 +89,7 @@ function problemOf({status, headers}, text) {
   }
 }
 
-// [{name, routes, source, target, beams, labels, picture}]; a model that reads pictures has `picture`, their size; a language is "" where the model does not name it, `beams` are what a request
+// [{name, routes, source, target, beams, labels, picture, inputs, nodes}]; a model that reads pictures has `picture`, their size, one that reads several inputs has their names and the graph's nodes; a language is "" where the model does not name it, `beams` are what a request
 // gets.
 export async function listModels(signal) {
   const {models} = await request(kModels, null, signal);
@@ -167,6 +167,12 @@ export const tag = (model, text, signal) => resultOf(kTag, {model, text}, signal
 // `picture` is a data URL.
 export async function classifyPicture(model, picture, signal) {
   const {results: [result]} = await request(kClassify, {model, picture, top: kMostClasses, attention: true, priority: "interactive"}, signal);
+  return result;
+}
+// `item` has any of text, picture (a data URL) and links.
+export async function classifyItem(model, item, signal) {
+  const asked = {...item, ...(item.text ? {text: item.text.toWellFormed()} : {})};
+  const {results: [result]} = await request(kClassify, {model, item: asked, top: kMostClasses, contributions: true, attention: true, graph: true, priority: "interactive"}, signal);
   return result;
 }
 export const classify = (model, text, signal) => resultOf(kClassify, {model, text, top: kMostClasses}, signal);

@@ -1,11 +1,14 @@
-// A place that takes a picture: dropped, pasted while it shows, or chosen.
+// A place that takes a picture: dropped, pasted while it shows, or chosen; and lets it go again.
 const kKinds = ["image/png", "image/jpeg"];
 
 export class PictureInput {
-  // Inside `place`: an input of files, an img and an element of class "hint". `changed` is called with each new picture.
+  // Inside `place`: an input of files, an img, an element of class "hint" and a button, which takes the picture away. `changed` is called with each new picture.
   constructor(place, changed) {
     Object.assign(this, {place, changed, picture: null});  // a data URL
     const input = place.querySelector("input");
+    this.kinds = place.querySelector(".hint").textContent;
+    this.button = place.querySelector("button");
+    this.button.addEventListener("click", () => { this.place.querySelector(".hint").textContent = this.kinds; this.set(null); input.focus(); });
     input.accept = kKinds.join();
     input.addEventListener("change", () => { this.open(input.files); input.value = ""; });
     for (const name of ["dragenter", "dragover"]) place.addEventListener(name, event => { event.preventDefault(); place.classList.add("over"); });
@@ -26,7 +29,7 @@ export class PictureInput {
   set(picture) {
     this.picture = picture;
     const image = this.place.querySelector("img");
-    image.hidden = picture === null;
+    image.hidden = this.button.hidden = picture === null;
     if (picture === null) image.removeAttribute("src"); else image.src = picture;
     this.changed();
   }

@@ -2,6 +2,7 @@
 
 import json
 import math
+from xml.etree import ElementTree
 
 import numpy
 import pytest
@@ -117,3 +118,44 @@ def test_what_embed_refuses_of_items(model, items, tmp_path):
     (tmp_path / "pictures").mkdir()
     classifier = random_models.write_picture_model(tmp_path / "pictures")
     refused(attend("embed", "--model", classifier, tmp_path / "0.png", "--of", "picture"), 2, "of is for a model of fusion")
+
+
+def drawn(model, folder, name, *arguments):
+    done = attend("attention", "--model", model, folder / "items.jsonl", "--output", folder / name, *arguments)
+    assert done.returncode == 0, done.stderr
+    return (folder / name).read_text(encoding="utf-8")
+
+
+def test_attention_of_an_item(model, items, tmp_path):
+    numbers = json.loads(drawn(model, tmp_path, "a.json", "--item", "2"))
+    attention = numbers["attention"]
+    assert numbers["name"] == "items.jsonl, item 1" and attention["links"]["nodes"] == ["wood", "barn"]
+    assert numbers["graph"] == {"triples": [], "left_out": 0}  # the model has no graph with it
+    assert numbers["contributions"] == answers(model, tmp_path)[1]["contributions"]
+    rows = [sum(attention[part]["heads"][layer][head]) for layer in range(2) for head in range(2) for part in ("text", "picture", "links")]
+    assert all(0 < share < 1 for share in rows)
+    picture = ElementTree.fromstring(drawn(model, tmp_path, "a.svg", "--item", "2"))
+    told = [element.text for element in picture.iter("{http://www.w3.org/2000/svg}text")]
+    assert {"neri", "text", "picture", "links"} <= set(told) and len(list(picture.iter("{http://www.w3.org/2000/svg}image"))) == 2
+    assert "ItemView" in drawn(model, tmp_path, "a.html", "--layer", "1")
+    assert json.loads(drawn(model, tmp_path, "a.json", "--item", "4"))["attention"]["picture"] is None
+
+
+def test_the_graph_of_an_item(items, tmp_path):
+    del items
+    (tmp_path / "model").mkdir()
+    model = random_models.write_item_model(tmp_path / "model", "wood\tmakes\tbarn\nbarn\tstands by\thouse\n")
+    assert json.loads(drawn(model, tmp_path, "a.json", "--item", "2"))["graph"]["triples"] == [["wood", "makes", "barn"], ["barn", "stands by", "house"]]
+    assert "stands by →" in drawn(model, tmp_path, "a.svg", "--item", "2")
+    assert attend("verify", model).returncode == 0
+    (model / "graph.tsv").write_text("wood\tmakes\tbarns\n", encoding="utf-8")
+    refused(attend("classify", "--model", model, tmp_path / "items.jsonl"), 3, "graph.tsv: line 1: 'barns' is no node of the model; did you mean 'barn'?")
+
+
+@pytest.mark.parametrize(("arguments", "status", "why"), [
+    (["--item", "9"], 3, "has 6 lines, and item 9 is asked for"), (["--source", "lumi"], 2, "give a file of them"), (["--layer", "7"], 2, "layer"),
+    (["--layer", "1", "--output", "a.svg"], 2, "all layers together"), (["--statistics", "--input", "a", "--output", "a.svg"], 2, "for models of text")])
+def test_what_an_item_is_not_drawn_with(model, items, tmp_path, arguments, status, why):
+    del items
+    output = [] if "--output" in arguments else ["--output", tmp_path / "a.html"]
+    refused(attend("attention", "--model", model, tmp_path / "items.jsonl", *output, *arguments), status, why)

@@ -179,7 +179,7 @@ def test_models_say_where_they_answer(server, client):
     ("/v1/tag", {"text": ["a", "silk " * 5000]}, "tokens, expected at most 4096; shorten it"),
     ("/v1/classify", {"text": 1}, "text is a number, expected a text or a list of texts"),
     ("/v1/classify", {"text": "a", "top": 0}, "top"),
-    ("/v1/classify", {"text": ["a"] * 300, "top": 1000}, "asks for 300000 classes or tokens"),
+    ("/v1/classify", {"text": ["a"] * 300, "top": 1000}, "asks for 300000 classes, tokens or numbers"),
     ("/v1/fill", {"text": "a red apple"}, "no [MASK]"),
     ("/v1/fill", {"text": "apple " * 70 + "[MASK]"}, "[MASK] stands after the 64 tokens"),
     ("/v1/fill", {"text": "a [MASK]", "model": "tales"}, "ask it at /v1/completions"),

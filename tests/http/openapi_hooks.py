@@ -45,8 +45,8 @@ def completion_can_be(body):
 
 
 def of_text(body):
-    """The models that are served read text: they refuse pictures, and what is told of pictures alone. pictures_test.py has one that does not."""
-    return "picture" not in body and body.get("attention", False) is not True
+    """The models that are served read text: they refuse pictures and items, and what is told of these alone. pictures_test.py and items_test.py have others."""
+    return not {"picture", "item"} & set(body) and not any(body.get(asked, False) is True for asked in ("attention", "contributions", "graph"))
 
 
 @schemathesis.hook

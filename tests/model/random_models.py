@@ -180,7 +180,7 @@ def write_picture_model(folder):
     return write_model(folder, config)
 
 
-def write_item_model(folder):
+def write_item_model(folder, graph=""):
     """A classifier of items with a text, a grey picture of 8 by 8 pixels in squares of 4 and links to three nodes, with the golden vocabulary."""
     patches = {"height": 8, "width": 8, "channels": 1, "patch": 4, "class_token": False, "fit": "stretch", "resampling": "bilinear",
                "mean": [0.5], "deviation": [0.25]}
@@ -191,6 +191,9 @@ def write_item_model(folder):
                        "nodes": ["barn", "house", "wood"], "shared_width": 6}
     model["encoder"] |= {"positions": "none"}
     shutil.copy(GOLDEN / "vocab.spm", folder)
+    if graph:
+        (folder / "graph.tsv").write_text(graph, encoding="utf-8")
+        config["sha256"]["graph.tsv"] = ""
     return write_model(folder, config)
 
 

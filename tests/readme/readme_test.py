@@ -198,9 +198,10 @@ def test_the_page_of_fusion(encoders, tmp_path):
     subprocess.run([sys.executable, ROOT / make[0], tmp_path / make[1], "--items", "24", "--valid", "8", "--test", "8"], check=True)
     few = " --max-updates 2 --validate-every 1 --checkpoint-every 1 --vocab-size 120 --fusion.picture.layers 1"
     told = [run(tmp_path, command + few * (" train " in command)) for command in commands("docs/fusion.md")]
-    assert len(told) == 7 and len(told[1].splitlines()) == len(told[3].splitlines()) == 8
+    assert len(told) == 8 and len(told[1].splitlines()) == len(told[3].splitlines()) == 8
     assert len((tmp_path / "texts.jsonl").read_text(encoding="utf-8").splitlines()) == 8 and (tmp_path / "pictures.npy").exists()
     assert "text_to_picture_recall_10" in (tmp_path / "my-vectors/result.json").read_text(encoding="utf-8")
+    assert "ItemView" in (tmp_path / "item.html").read_text(encoding="utf-8")
     answer = json.loads((tmp_path / "answers.jsonl").read_text(encoding="utf-8").splitlines()[0])
     assert answer["id"] == "test-0" and set(answer["contributions"]) == {"text", "picture", "links"}
     by_inputs = json.loads((tmp_path / "my-fusion/result.json").read_text(encoding="utf-8"))["by_inputs"]

@@ -32,25 +32,25 @@ size_t DataUrlPrefix(std::string_view text) {
 }  // namespace
 
 void TakeItems(Json* body, const std::string& name, EncoderRequest* asked) {
-  asked->pictures = body->is_object() && body->contains(kPicture);
-  if (asked->pictures && body->contains(name)) {
+  const bool pictures = body->is_object() && body->contains(kPicture);
+  if (pictures && body->contains(name)) {
     throw Error(ErrorKind::kInput,
                 fmt::format("request body: {} and {} are given; leave out one", name, kPicture));
   }
-  asked->texts = TakeTexts(body, asked->pictures ? kPicture : name);
-  if (!asked->pictures) return;
-  for (size_t i = 0; i < asked->texts.size(); ++i) {
-    std::string& text = asked->texts[i];
-    std::optional<std::string> bytes =
-        BytesOfBase64(std::string_view(text).substr(DataUrlPrefix(text)));
-    if (!bytes || bytes->empty()) {
-      throw Error(ErrorKind::kInput,
-                  fmt::format("request body: picture {} is not base64, expected the bytes of a PNG "
-                              "or JPEG file in base64",
-                              i + 1));
-    }
-    text = std::move(*bytes);
-  }
+  asked->texts = TakeTexts(body, pictures ? kPicture : name);
+  if (!pictures) return;
+  asked->reads = EncoderReads::kPictures;
+  for (size_t i = 0; i < asked->texts.size(); ++i)
+    asked->texts[i] = BytesOfPicture(asked->texts[i], fmt::format("picture {}", i + 1));
+}
+
+std::string BytesOfPicture(std::string_view text, const std::string& name) {
+  std::optional<std::string> bytes = BytesOfBase64(text.substr(DataUrlPrefix(text)));
+  if (bytes && !bytes->empty()) return *std::move(bytes);
+  throw Error(ErrorKind::kInput,
+              fmt::format("request body: {} is not base64, expected the bytes of a PNG or JPEG "
+                          "file in base64",
+                          name));
 }
 
 Json ItemSchemas(const std::string& name, const std::string& description) {
@@ -100,16 +100,22 @@ std::vector<Route> EncoderHandler::Routes() {
 void EncoderHandler::Describe(Json* document) const { route_.describe(context_.models, document); }
 
 void EncoderHandler::CheckSize(const EncoderRequest& asked) const {
-  if (!asked.pictures) CheckCharacters(asked.texts, context_.options);
-  const int64_t texts = std::ssize(asked.texts), most = context_.options.max_sentences;
-  if (texts == 0 || texts > most) {
-    throw Error(ErrorKind::kInput, fmt::format("the request has {} {}, expected 1 to {}", texts,
-                                               asked.pictures ? "pictures" : "texts", most));
+  constexpr const char* kNames[] = {"texts", "pictures", "items"};
+  if (asked.reads == EncoderReads::kTexts) CheckCharacters(asked.texts, context_.options);
+  if (asked.reads == EncoderReads::kItems) {
+    std::vector<std::string> texts;
+    for (const ClassifiedItem& item : asked.items) texts.push_back(item.text.value_or(""));
+    CheckCharacters(texts, context_.options);
+  }
+  const int64_t count = asked.count(), most = context_.options.max_sentences;
+  if (count == 0 || count > most) {
+    throw Error(ErrorKind::kInput, fmt::format("the request has {} {}, expected 1 to {}", count,
+                                               kNames[static_cast<size_t>(asked.reads)], most));
   }
   if (asked.answer_items > kMostAnswerItems) {
     throw Error(ErrorKind::kInput,
-                fmt::format("the request asks for {} classes or tokens, expected at most {}; lower "
-                            "top, or send fewer texts at once",
+                fmt::format("the request asks for {} classes, tokens or numbers, expected at most "
+                            "{}; lower top, or send fewer texts at once",
                             asked.answer_items, kMostAnswerItems));
   }
 }
@@ -120,14 +126,18 @@ EncoderHandler::JobPtr EncoderHandler::JobFor(const Exchange& exchange,
   job->model =
       std::static_pointer_cast<ServedEncoder>(context_.models.Find(route_.path, asked.model));
   if (!job->model->HasRoom()) context_.router.RefuseWork();
-  job->model->CheckReads(asked.pictures);
+  job->model->CheckReads(asked.reads);
   job->call = std::make_shared<const EncoderCall>(std::move(asked.call));
-  job->bulk = asked.queue.IsBulk(std::ssize(asked.texts));
-  for (size_t i = 0; i < asked.texts.size(); ++i) {
+  job->bulk = asked.queue.IsBulk(asked.count());
+  for (int64_t i = 0; i < asked.count(); ++i) {
     if (!exchange.Wanted()) throw Refusal(504, "nobody waits for the answer any more");
     EncoderText& text = job->texts.emplace_back();
-    if (asked.pictures) {
+    if (asked.reads == EncoderReads::kPictures) {
       job->model->TakePicture(asked.texts[i], fmt::format("picture {}", i + 1), &text);
+      continue;
+    }
+    if (asked.reads == EncoderReads::kItems) {
+      job->model->TakeItem(std::move(asked.items[i]), fmt::format("item {}", i + 1), &text);
       continue;
     }
     text.text = std::move(asked.texts[i]);

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,16 +19,24 @@ namespace attend {
 struct EncoderRequest {
   std::string model;  // its name; empty: the only one that answers at the route
   QueueOptions queue;
-  std::vector<std::string> texts;  // or files, of a model that reads pictures
-  bool pictures = false;
+  EncoderReads reads = EncoderReads::kTexts;
+  std::vector<std::string> texts;               // or files, of a model that reads pictures
+  std::vector<ClassifiedItem> items;            // in place of texts, of one that reads items
   std::vector<std::vector<std::string>> words;  // of each text; or empty
-  int64_t answer_items = 0;                     // classes or tokens that the answer may have
+  int64_t answer_items = 0;  // classes, tokens or numbers that the answer may have
   EncoderCall call;
+
+  int64_t count() const {
+    return reads == EncoderReads::kItems ? std::ssize(items) : std::ssize(texts);
+  }
 };
 
 // Takes from the body what it asks about: `name`, a text or a list of texts, or else `picture`, a
 // PNG or JPEG file in base64 or a list of them. Throws Error(kInput) for neither and for both.
 void TakeItems(Json* body, const std::string& name, EncoderRequest* asked);
+// The bytes of a picture that a request has in base64, which "data:...;base64," may precede. Throws
+// Error(kInput) for another text; `name` opens the message.
+std::string BytesOfPicture(std::string_view text, const std::string& name);
 // The members in the description of a request, of which it must have one.
 Json ItemSchemas(const std::string& name, const std::string& description);
 void RequireItems(const std::string& name, Json* schema);

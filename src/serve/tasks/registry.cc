@@ -5,6 +5,7 @@
 #include "attend/error.h"
 #include "serve/tasks/classification/classification.h"
 #include "serve/tasks/embeddings/embeddings.h"
+#include "serve/tasks/fusion/fusion.h"
 #include "serve/tasks/language_model/language_model.h"
 #include "serve/tasks/masked_language_model/masked_language_model.h"
 #include "serve/tasks/parsing/parsing.h"
@@ -22,6 +23,7 @@ struct ServedTask {
 };
 
 constexpr ServedTask kTasks[] = {{"classification", ServeClassification},
+                                 {"fusion", ServeFusion},
                                  {"language_model", ServeLanguageModel},
                                  {"masked_language_model", ServeMaskedLanguageModel},
                                  {"parsing", ServeParsing},

@@ -1,5 +1,7 @@
 #include "serve/tasks/served_encoder.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <exception>
 #include <new>
@@ -119,8 +121,9 @@ int64_t EncoderJob::Tokens() const {
 ServedEncoder::ServedEncoder(const ModelToServe& model, std::vector<std::string> routes,
                              const ServeOptions& options, WorkPool* pool)
     : ServedModel(model, std::move(routes)),
-      encoder_(config().decoder ? nullptr
-                                : std::make_unique<const TextEncoder>(loaded(), kCallersThread)),
+      encoder_(config().decoder || config().fusion
+                   ? nullptr
+                   : std::make_unique<const TextEncoder>(loaded(), kCallersThread)),
       limit_(options),
       queue_(options.queue_sentences,
              {options.translation.batch_sentences,
@@ -133,11 +136,24 @@ ServedEncoder::ServedEncoder(const ModelToServe& model, std::vector<std::string>
 
 int64_t ServedEncoder::max_tokens() const { return MaxEncoderTokens(config()); }
 
-void ServedEncoder::CheckReads(bool pictures) const {
-  if (reads_pictures() == pictures) return;
+EncoderReads ServedEncoder::reads() const {
+  if (config().fusion) return EncoderReads::kItems;
+  return reads_pictures() ? EncoderReads::kPictures : EncoderReads::kTexts;
+}
+
+void ServedEncoder::CheckReads(EncoderReads given) const {
+  if (reads() == given) return;
+  constexpr const char* kNames[] = {"text", "pictures", "items"};
+  constexpr const char* kCures[] = {"", "; send `picture`", "; send `item`"};
+  const auto wanted = static_cast<size_t>(reads());
   throw Error(ErrorKind::kInput,
-              pictures ? "the model reads text, but the request has pictures"
-                       : "the model reads pictures, but the request has text; send `picture`");
+              fmt::format("the model reads {}, but the request has {}{}", kNames[wanted],
+                          kNames[static_cast<size_t>(given)], kCures[wanted]));
+}
+
+void ServedEncoder::TakeItem(ClassifiedItem item, const std::string& /*name*/,
+                             EncoderText* text) const {
+  text->item = std::move(item);
 }
 
 void ServedEncoder::TakePicture(const std::string& file, const std::string& name,

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "attend/classifier.h"
 #include "attend/loaded_model.h"
 #include "attend/text_encoder.h"
 #include "attend/vocabulary.h"
@@ -23,11 +24,15 @@
 
 namespace attend {
 
-// A text of a request, or a picture.
+// What a request has and a model reads: one of these.
+enum class EncoderReads { kTexts, kPictures, kItems };
+
+// A text of a request, a picture, or an item of several inputs.
 struct EncoderText : JobItem {
   std::string text;
   Picture picture;                 // as the model reads it; empty of a text
   std::vector<std::string> words;  // of the text, where the request divides it
+  ClassifiedItem item;             // of several inputs, with pixels; else empty
   Json answer;                     // once it has run
 };
 
@@ -72,11 +77,14 @@ class ServedEncoder : public ServedModel {
   // Of a text the model reads so many tokens at once.
   int64_t max_tokens() const;
   bool reads_pictures() const { return config().patches.has_value(); }
+  EncoderReads reads() const;
   // Throws Error(kInput) where the model reads something else.
-  void CheckReads(bool pictures) const;
+  void CheckReads(EncoderReads given) const;
   // Makes a picture of a PNG or JPEG file's bytes, of the model's size, and tells how much room it
   // takes. Throws Error(kInput) for what is none, named `name`.
   void TakePicture(const std::string& file, const std::string& name, EncoderText* text) const;
+  // The same of an item. Precondition: the model reads items, and its class takes them.
+  virtual void TakeItem(ClassifiedItem item, const std::string& name, EncoderText* text) const;
   // Tells how much room a text takes: its tokens. Throws Error(kInput) for one that is too long;
   // `name` opens the message.
   void Measure(const std::string& name, EncoderText* text) const;

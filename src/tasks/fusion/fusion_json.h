@@ -10,6 +10,9 @@
 
 namespace attend {
 
+// By input; null of the only one.
+Json ContributionsToJson(const ItemClassification& found);
+
 // {"id", "classes", "contributions", "cut"}; of an item that could not be read {"id", "error"}.
 Json ItemToJson(const std::string& id, const ItemClassification& found, const std::string& error,
                 int64_t top);

@@ -2,30 +2,19 @@
 
 #include <algorithm>
 #include <cmath>
-#include <unordered_map>
 #include <utility>
 
 #include "attend/classifier.h"
 #include "attend/error.h"
-#include "base/edit_distance.h"
-#include "base/excerpt.h"
-#include "media/fit_picture.h"
-#include "media/patch_numbers.h"
 #include "model/model_directory.h"
 #include "search/scores.h"
 #include "tasks/encoder_runner.h"
-#include "text/word_ids.h"
+#include "tasks/fusion/item_reader.h"
 
 namespace attend {
 namespace {
 
 constexpr EncoderRunner::Purpose kFusion = {"fusion", HeadKind::kLabels, /*of_tokens=*/false};
-
-// An item as the engine reads it.
-struct ReadItem {
-  EncoderInput input;
-  bool cut = false;
-};
 
 struct PartOfItem {
   const char* name;
@@ -40,10 +29,6 @@ constexpr PartOfItem kParts[] = {
     {"links", [](const EncoderInput& input) { return !input.nodes.empty(); },
      [](EncoderInput* input) { input->nodes.clear(); }},
 };
-
-bool HasInput(const EncoderInput& input) {
-  return std::ranges::any_of(kParts, [&](const PartOfItem& part) { return part.has(input); });
-}
 
 // Few items at a time, so that the numbers of few pictures are in memory at once.
 constexpr size_t kTogether = 64;
@@ -73,14 +58,9 @@ double LogProbability(std::span<const float> logits_L, size_t label) {
 
 struct ItemClassifier::Impl {
   Impl(std::shared_ptr<const LoadedModel> loaded, int threads)
-      : runner(std::move(loaded), kFusion, threads), numbers(config().fusion->patches) {
-    const std::vector<std::string>& nodes = config().fusion->nodes;
-    for (size_t i = 0; i < nodes.size(); ++i) rows[nodes[i]] = static_cast<int32_t>(i);
-  }
-  const ModelConfig& config() const { return runner.loaded().config(); }
+      : runner(loaded, kFusion, threads), reader(std::move(loaded)) {}
 
-  ReadItem Read(const ClassifiedItem& item) const;
-  // The same, with messages that number the item from 1.
+  // With messages that number the item from 1.
   ReadItem ReadNumbered(const ClassifiedItem& item, size_t number) const;
   // Logits of each input.
   std::vector<std::vector<float>> Run(std::span<const EncoderInput> inputs,
@@ -89,42 +69,12 @@ struct ItemClassifier::Impl {
                     const std::atomic<bool>* stop, ItemClassification* found) const;
 
   EncoderRunner runner;
-  PatchNumbers numbers;
-  std::unordered_map<std::string, int32_t> rows;  // of nodes
+  ItemReader reader;
 };
-
-ReadItem ItemClassifier::Impl::Read(const ClassifiedItem& item) const {
-  ReadItem read;
-  if (item.text) {
-    TextIds ids = EncodeCut(runner.loaded().source(), *item.text, runner.max_tokens());
-    read.input.ids = std::move(ids.ids);
-    read.cut = ids.cut;
-  }
-  if (!item.picture.empty()) {
-    read.input.numbers =
-        numbers.Of(DecodeFitted(item.picture, "the picture", config().fusion->patches).pixels);
-  } else if (!item.pixels.empty()) {
-    read.input.numbers = numbers.Of(item.pixels);
-  }
-  for (const std::string& link : item.links) {
-    const auto found = rows.find(link);
-    if (found == rows.end()) {
-      throw Error(ErrorKind::kInput,
-                  fmt::format("link '{}' is no node of the model's graph{}", Excerpt(link),
-                              DidYouMean(link, config().fusion->nodes)));
-    }
-    // A node that is linked twice says no more.
-    if (std::ranges::find(read.input.nodes, found->second) == read.input.nodes.end())
-      read.input.nodes.push_back(found->second);
-  }
-  if (!HasInput(read.input))
-    throw Error(ErrorKind::kInput, "the item has no text, no picture and no links, expected one");
-  return read;
-}
 
 ReadItem ItemClassifier::Impl::ReadNumbered(const ClassifiedItem& item, size_t number) const {
   try {
-    return Read(item);
+    return reader.Read(item);
   } catch (const Error& error) {
     throw Error(error.kind(), fmt::format("item {}: {}", number + 1, error.what()));
   }
@@ -235,7 +185,7 @@ int64_t ItemClassifier::shared_width() const { return impl_->config().fusion->sh
 
 std::string ItemClassifier::ReasonAgainst(const ClassifiedItem& item) const {
   try {
-    impl_->Read(item);
+    impl_->reader.Read(item);
     return "";
   } catch (const Error& error) {
     return error.what();
@@ -245,7 +195,7 @@ std::string ItemClassifier::ReasonAgainst(const ClassifiedItem& item) const {
 const std::vector<std::string>& ItemClassifier::labels() const { return impl_->runner.labels(); }
 
 const std::vector<std::string>& ItemClassifier::nodes() const {
-  return impl_->config().fusion->nodes;
+  return impl_->reader.config().fusion->nodes;
 }
 
 std::string ItemClassifier::instruction_set() const {

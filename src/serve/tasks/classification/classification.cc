@@ -7,6 +7,7 @@
 #include "serve/json_request.h"
 #include "serve/openapi.h"
 #include "serve/tasks/embeddings/embeddings.h"
+#include "serve/tasks/fusion/fusion.h"
 #include "tasks/classification/classification_json.h"
 #include "tasks/classification/classification_options.h"
 #include "tasks/classification/picture_attention.h"
@@ -14,8 +15,6 @@
 
 namespace attend {
 namespace {
-
-constexpr const char* kClassifyRoute = "/v1/classify";
 
 class ServedClassifier final : public ServedEncoder {
  public:
@@ -52,28 +51,34 @@ class ServedClassifier final : public ServedEncoder {
 
 struct ClassifyOptions {
   ClassificationOptions classification;
-  bool attention = false;
+  ItemQuestions questions;
 };
 
 FieldList ClassifyFields(EncoderRequest* asked, ClassifyOptions* options) {
   FieldList fields = Fields(options->classification);
   fields
-      .Add("attention", &options->attention,
-           "tell what the model looks at in each picture, as maps over its squares")
+      .Add("attention", &options->questions.attention,
+           "tell what the model looks at in each picture or item")
+      .Nest("", ItemFields(&options->questions))
       .Nest("", CommonFields(asked));
   return fields;
 }
 
 EncoderRequest ReadClassify(Json body) {
   EncoderRequest asked;
-  TakeItems(&body, "text", &asked);
+  if (!TakeFusionItems(&body, "text", &asked)) TakeItems(&body, "text", &asked);
   ClassifyOptions options;
   FieldsFromJson(body, ClassifyFields(&asked, &options), "request body");
   const int64_t top = options.classification.top;
-  const bool attention = options.attention;
-  if (attention && !asked.pictures)
-    throw Error(ErrorKind::kInput, "attention is for pictures; leave it out");
-  asked.answer_items = top * std::ssize(asked.texts);
+  if (asked.reads == EncoderReads::kItems) {
+    AskAboutItems(options.questions, top, &asked);
+    return asked;
+  }
+  const bool attention = options.questions.attention;
+  if (attention && asked.reads == EncoderReads::kTexts)
+    throw Error(ErrorKind::kInput, "attention is for pictures and items; leave it out");
+  RefuseItemQuestions(options.questions);
+  asked.answer_items = top * asked.count();
   asked.call = {fmt::format("classify {} {}", top, attention),
                 [top, attention](const ServedEncoder& model, std::span<EncoderText* const> texts) {
                   return static_cast<const ServedClassifier&>(model).Classify(texts, top,
@@ -85,14 +90,20 @@ EncoderRequest ReadClassify(Json body) {
 void DescribeClassify(const ModelStore& models, Json* document) {
   Json& schemas = (*document)["components"]["schemas"];
   schemas.update(openapi::FileOf("classification_openapi.json"));
+  schemas.update(openapi::FileOf("fusion_openapi.json"));
   EncoderRequest asked;
   ClassifyOptions options;
   Json& request = schemas["ClassifyRequest"];
-  request = openapi::RequestSchema(ItemSchemas("text", "what to classify"),
-                                   ClassifyFields(&asked, &options), models, kClassifyRoute);
+  Json inputs = ItemSchemas("text", "what to classify");
+  const Json of_items = FusionItemSchemas();
+  inputs.update(of_items);
+  request = openapi::RequestSchema(std::move(inputs), ClassifyFields(&asked, &options), models,
+                                   kClassifyRoute);
   RequireItems("text", &request);
-  (*document)["paths"][kClassifyRoute]["post"] =
-      EncoderOperation("tell the class of texts or pictures", "ClassifyRequest", "ClassifyResults");
+  for (const auto& [name, schema] : of_items.items())
+    request["oneOf"].push_back({{"required", {name}}});
+  (*document)["paths"][kClassifyRoute]["post"] = EncoderOperation(
+      "tell the class of texts, pictures or items", "ClassifyRequest", "ClassifyResults");
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "attend/error.h"
 #include "base/sha256.h"
 #include "media/patch_numbers.h"
+#include "model/config_file.h"
 #include "model/sample.h"
 #include "text/tokenizer.h"
 #include "train/loop/parameters.h"
@@ -30,9 +31,10 @@ KnowledgeGraph GraphOf(const ExportedRun& run) {
 }
 
 // The model's weights, of which its graph's network has become vectors of the nodes.
-nn::FusionModel WithoutNetwork(const ExportedRun& run, const Model& model) {
+nn::FusionModel WithoutNetwork(const ExportedRun& run, const KnowledgeGraph& graph,
+                               const Model& model) {
   const torch::NoGradGuard no_grad;
-  const auto shape = GraphShapeOf(GraphOf(run), run.identity.options, run.where);
+  const auto shape = GraphShapeOf(graph, run.identity.options, run.where);
   nn::FusionModel trained(model.config, shape), exported(model.config);
   ReadParameters(model.tensors, trained.ptr().get());
   ReadParameters(model.tensors, exported.ptr().get(), {"encoder.nodes."});
@@ -134,7 +136,9 @@ void CompleteFusionModel(const ExportedRun& run, Model* model) {
   const std::shared_ptr<const Vocabulary> vocabulary = VocabularyOf(run);
   model->source_vocabulary = model->target_vocabulary = vocabulary->bytes();
   model->tokenization = {{"kind", TypeName(vocabulary->type())}, {"joint", true}};
-  nn::FusionModel module = WithoutNetwork(run, *model);
+  const KnowledgeGraph graph = GraphOf(run);
+  model->graph = GraphText(graph);
+  nn::FusionModel module = WithoutNetwork(run, graph, *model);
   model->tensors = CopyTensors(*module);
   const PatchInput& input = model->config.fusion->patches;
   std::vector<Sample> samples;

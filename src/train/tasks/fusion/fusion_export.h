@@ -13,8 +13,6 @@
 
 namespace attend {
 
-inline constexpr const char* kGraphFile = "graph.tsv";  // in a run's directory
-
 // The network over a graph, as the run's recorded options have it; none where there is no graph.
 std::optional<nn::GraphShape> GraphShapeOf(const KnowledgeGraph& graph, const Json& options,
                                            const std::string& where);

@@ -1,0 +1,216 @@
+#include "serve/tasks/fusion/fusion.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "attend/classifier.h"
+#include "attend/error.h"
+#include "base/edit_distance.h"
+#include "base/excerpt.h"
+#include "media/fit_picture.h"
+#include "serve/json_request.h"
+#include "serve/openapi.h"
+#include "serve/tasks/classification/classification.h"
+#include "serve/text_limit.h"
+#include "tasks/classification/classification_json.h"
+#include "tasks/fusion/fusion_json.h"
+#include "tasks/fusion/item_attention.h"
+#include "tasks/fusion/neighbourhood.h"
+
+namespace attend {
+namespace {
+
+constexpr const char* kItem = "item";
+constexpr size_t kMostLinks = 256;             // of an item
+constexpr int64_t kMostNamedNodes = 1000;      // in /v1/models
+constexpr int64_t kNumbersOfAttention = 2000;  // of an item, about
+
+const std::vector<std::string>& InputNames() {
+  static const std::vector<std::string> names = {"text", "picture", "links"};
+  return names;
+}
+
+class ServedItems final : public ServedEncoder {
+ public:
+  ServedItems(const ModelToServe& model, const ServeOptions& options, WorkPool* pool)
+      : ServedEncoder(model, {kClassifyRoute}, options, pool),
+        classifier_(loaded(), kCallersThread),
+        reader_(loaded()),
+        graph_(loaded()->model()) {}
+  ~ServedItems() override { Stop(); }
+
+  void TakeItem(ClassifiedItem item, const std::string& name, EncoderText* text) const override {
+    if (item.text) {
+      text->text = *item.text;
+      Measure(name + ": the text", text);
+    }
+    if (!item.picture.empty()) {
+      TakeFitted(item.picture, name + ": the picture", &item);
+      item.picture.clear();
+    }
+    if (const std::string reason = classifier_.ReasonAgainst(item); !reason.empty())
+      throw Error(ErrorKind::kInput, fmt::format("{}: {}", name, reason));
+    if (!item.pixels.empty()) text->room += config().fusion->patches.rows();
+    text->room += 1 + std::ssize(item.links);
+    text->item = std::move(item);
+  }
+
+  std::vector<Json> Classify(std::span<EncoderText* const> texts, const ItemQuestions& questions,
+                             int64_t top) const {
+    std::vector<ClassifiedItem> items;
+    for (const EncoderText* text : texts) items.push_back(text->item);
+    const std::vector<ItemClassification> found =
+        classifier_.Classify(items, questions.contributions);
+    std::vector<Json> answers;
+    for (size_t i = 0; i < items.size(); ++i) {
+      Json& answer = answers.emplace_back(
+          Json{{"classes", ClassesToJson(found[i], top)}, {"cut", found[i].cut}});
+      if (questions.contributions) answer["contributions"] = ContributionsToJson(found[i]);
+      if (questions.attention) answer["attention"] = AttentionOf(*texts[i]);
+      if (questions.graph) answer["graph"] = NeighbourhoodToJson(graph_.Around(items[i].links));
+    }
+    return answers;
+  }
+
+  void Describe(Json* json) const override {
+    ServedEncoder::Describe(json);
+    const FusionInput& fusion = *config().fusion;
+    (*json)["inputs"] = InputNames();
+    (*json)["picture"] = {{"width", fusion.patches.width}, {"height", fusion.patches.height}};
+    const int64_t count = std::ssize(fusion.nodes);
+    (*json)["nodes"] = {{"count", count},
+                        {"names", std::vector<std::string>(
+                                      fusion.nodes.begin(),
+                                      fusion.nodes.begin() + std::min(count, kMostNamedNodes))},
+                        {"triples", graph_.triples()}};
+  }
+
+ private:
+  void TakeFitted(const std::string& file, const std::string& name, ClassifiedItem* item) const {
+    item->pixels = DecodeFitted(file, name, config().fusion->patches).pixels;
+  }
+
+  Json AttentionOf(const EncoderText& text) const {
+    try {
+      return ItemAttentionToJson(AttentionOfItem(reader_, text.item),
+                                 config().fusion->patches.patch);
+    } catch (const Error& error) {
+      const auto& texts = static_cast<const EncoderJob&>(*text.job).texts;
+      const auto place = std::ranges::find(texts, &text, [](const auto& each) { return &each; });
+      throw Error(error.kind(),
+                  fmt::format("item {}: {}", place - texts.begin() + 1, error.what()));
+    }
+  }
+
+  const ItemClassifier classifier_;
+  const ItemReader reader_;
+  const GraphNeighbours graph_;
+};
+
+[[noreturn]] void Refuse(const std::string& message) {
+  throw Error(ErrorKind::kInput, "request body: " + message);
+}
+
+std::string TextOf(const Json& value, const std::string& name) {
+  if (!value.is_string())
+    Refuse(fmt::format("{} is {}, expected a text or null", name, KindOf(value)));
+  return value.get<std::string>();
+}
+
+std::vector<std::string> LinksOf(const Json& value, const std::string& name) {
+  if (!value.is_array())
+    Refuse(fmt::format("{} is {}, expected a list of nodes", name, KindOf(value)));
+  if (value.size() > kMostLinks)
+    Refuse(fmt::format("{} has {} nodes, expected at most {}", name, value.size(), kMostLinks));
+  std::vector<std::string> links;
+  for (const Json& link : value) links.push_back(TextOf(link, name + ": a link"));
+  return links;
+}
+
+ClassifiedItem ReadItemObject(const Json& given, const std::string& name) {
+  if (!given.is_object()) {
+    Refuse(
+        fmt::format("{} is {}, expected an object with text, picture or links, or a list of "
+                    "such objects",
+                    name, KindOf(given)));
+  }
+  ClassifiedItem item;
+  for (const auto& [key, value] : given.items()) {
+    if (std::ranges::find(InputNames(), key) == InputNames().end()) {
+      Refuse(fmt::format("{} has '{}', expected text, picture or links{}", name, Excerpt(key),
+                         DidYouMean(key, InputNames())));
+    }
+    if (value.is_null()) continue;
+    const std::string part = fmt::format("{}: {}", name, key);
+    if (key == "text") item.text = TextOf(value, part);
+    if (key == "picture") item.picture = BytesOfPicture(TextOf(value, part), part);
+    if (key == "links") item.links = LinksOf(value, part);
+  }
+  return item;
+}
+
+}  // namespace
+
+std::shared_ptr<ServedModel> ServeFusion(const ModelToServe& model, const ServeOptions& options,
+                                         WorkPool* pool) {
+  return std::make_shared<ServedItems>(model, options, pool);
+}
+
+FieldList ItemFields(ItemQuestions* questions) {
+  FieldList fields;
+  fields
+      .Add("contributions", &questions->contributions,
+           "of items: tell what each input contributes to the first class")
+      .Add("graph", &questions->graph,
+           "of items: give the graph's triples around the linked nodes");
+  return fields;
+}
+
+void RefuseItemQuestions(const ItemQuestions& questions) {
+  if (!questions.contributions && !questions.graph) return;
+  throw Error(ErrorKind::kInput, fmt::format("{} is for items; leave it out",
+                                             questions.contributions ? "contributions" : "graph"));
+}
+
+bool TakeFusionItems(Json* body, const std::string& name, EncoderRequest* asked) {
+  if (!body->is_object() || !body->contains(kItem)) return false;
+  for (const std::string& other : {name, std::string("picture")}) {
+    if (body->contains(other))
+      Refuse(fmt::format("{} and {} are given; leave out one", other, kItem));
+  }
+  const Json given = std::move((*body)[kItem]);
+  body->erase(kItem);
+  asked->reads = EncoderReads::kItems;
+  if (!given.is_array()) {
+    asked->items.push_back(ReadItemObject(given, kItem));
+    return true;
+  }
+  for (const Json& each : given) {
+    asked->items.push_back(
+        ReadItemObject(each, fmt::format("{} {}", kItem, asked->items.size() + 1)));
+  }
+  return true;
+}
+
+Json FusionItemSchemas() {
+  Json one = openapi::Reference("Item");
+  return {{kItem,
+           {{"description",
+             "in place of text, for a model that reads text, pictures and links: what to classify"},
+            {"oneOf", {one, {{"type", "array"}, {"minItems", 1}, {"items", one}}}}}}};
+}
+
+void AskAboutItems(const ItemQuestions& questions, int64_t top, EncoderRequest* asked) {
+  const int64_t numbers = (questions.attention ? kNumbersOfAttention : 0) +
+                          (questions.graph ? 3 * GraphNeighbours::kMostTriples : 0);
+  asked->answer_items = (top + numbers) * asked->count();
+  asked->call = {fmt::format("classify items {} {} {} {}", top, questions.attention,
+                             questions.contributions, questions.graph),
+                 [questions, top](const ServedEncoder& model, std::span<EncoderText* const> texts) {
+                   return static_cast<const ServedItems&>(model).Classify(texts, questions, top);
+                 }};
+}
+
+}  // namespace attend
