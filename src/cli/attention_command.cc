@@ -11,6 +11,7 @@
 #include "base/files.h"
 #include "cli/attention_view/attention_view.h"
 #include "cli/attention_view/picture_view.h"
+#include "cli/attention_view/recording_view.h"
 #include "cli/attention_view/statistics.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
@@ -34,11 +35,11 @@ enum class KindOption { kEncoder, kDecoder, kCross };
 constexpr const char* kKindNames[] = {"encoder", "decoder", "cross"};
 
 struct AttentionOptions {
-  std::string model, adapter, source, target, picture, output, input, references;
+  std::string model, adapter, source, target, picture, recording, output, input, references;
   bool statistics = false;
   WeightType type = WeightType::kStored;
   KindOption kind = KindOption::kCross;
-  int64_t layer = 0;
+  int64_t layer = 0, segment = 1;
 };
 
 FieldList Fields(AttentionOptions& options) {
@@ -54,8 +55,10 @@ FieldList Fields(AttentionOptions& options) {
            "file to write: .svg (one layer), .html (all), .json (numbers)")
       .Add("kind", &options.kind, {kKindNames[0], kKindNames[1], kKindNames[2]},
            "which attention the picture shows, or opens with; a language model has decoder alone, "
-           "and a model without decoder encoder")
+           "a model without decoder encoder, and one of transcription cross")
       .Add("layer", &options.layer, 0, 1000, "which layer, from 1; 0: the last")
+      .Add("segment", &options.segment, 1, 100000,
+           "of a recording that is cut at silence: which part, from 1; a page has the first 32")
       .Group("Statistics")
       .Add("statistics", &options.statistics,
            "what each head looks at over the texts of --input: a table, and .svg or .json")
@@ -81,6 +84,7 @@ void CheckOptions(const AttentionOptions& options) {
   check(options.references, "--references", true);
   check(options.source, "--source", false);
   check(options.picture, "--picture", false);
+  check(options.recording, "a recording", false);
   check(options.target, "--target", false);
   const bool missing = options.statistics && options.input.empty();
   if (missing) RefuseUse("--statistics needs --input, the texts");
@@ -261,7 +265,16 @@ std::string DrawPicture(const std::shared_ptr<const LoadedModel>& loaded,
 
 // Throws Error(kUsage) for what a model of pictures, or one of texts, has no use for.
 void CheckReads(const ModelConfig& config, const AttentionOptions& options, bool source) {
-  if (config.frames) RefuseUse("the model reads sound, which this command does not draw");
+  if (config.frames) {
+    if (options.statistics) RefuseUse("--statistics is for models of text");
+    if (source || !options.target.empty() || !options.picture.empty())
+      RefuseUse("the model reads sound; give a recording alone");
+    if (options.recording.empty()) RefuseUse("the recording is missing: a sound file");
+    if (options.kind != KindOption::kCross) RefuseUse("of a recording --kind is cross");
+    return;
+  }
+  if (!options.recording.empty())
+    RefuseUse("the model does not read sound; leave out the recording");
   if (!config.patches) {
     if (!options.picture.empty())
       RefuseUse("the model reads text; give --source in place of --picture");
@@ -305,8 +318,13 @@ int RunAttention(const std::vector<std::string>& arguments) {
       "attend attention --model model --source 'A dog runs.' --target 'Ein Hund rennt.' --layer 2 "
       "--kind encoder --output attention.svg\n"
       "attend attention --model model --picture shoe.png --output attention.svg\n"
+      "attend attention --model model speech.wav --output attention.html\n"
       "attend attention --model model --statistics --input valid.en --output heads.svg");
-  command_line.Options(Fields(options))
+  command_line
+      .Positional("RECORDING", &options.recording,
+                  "of a model of transcription: WAV, FLAC and others, whose spectrogram is drawn",
+                  /*required=*/false)
+      .Options(Fields(options))
       .Options(Fields(common, {"threads", "quiet", "data_dir"}))
       .Required({"model", "output"});
   if (!command_line.Parse(arguments)) return 0;
@@ -327,6 +345,12 @@ int RunAttention(const std::vector<std::string>& arguments) {
   CheckReads(model->config, options, command_line.IsSet("source"));
   if (!options.statistics) ChooseKind(model->config, command_line.IsSet("kind"), &options.kind);
   const auto loaded = Load(model);
+  if (model->config.frames) {
+    const std::string path = common.DataPath(options.recording);
+    return WriteView(DrawRecording(loaded, path, common.ThreadCount(), options.output,
+                                   options.segment, options.layer),
+                     options, common);
+  }
   if (model->config.patches)
     return WriteView(DrawPicture(loaded, options, common), options, common);
   if (loaded->source_vocabulary == nullptr && loaded->target_vocabulary == nullptr)

@@ -144,7 +144,8 @@ void Transcriber::Impl::Search(std::span<const Segment> segments,
   if (!options.word_times) return;
   run.threads.pool.ParallelFor(std::ssize(segments), [&](int64_t i, int worker) {
     CheckNotStopped(options.stop);
-    AddWords(*loaded, frames, segments[i].samples, &run.threads.forced[worker], segments[i].found);
+    AddWords(*loaded, frames, segments[i].samples, {}, &run.threads.forced[worker],
+             segments[i].found);
   });
 }
 
