@@ -13,8 +13,8 @@ function put(parent, tag, attributes = {}, text) {
   return node;
 }
 
-const inPercent = part => `${(100 * part / kParts).toFixed(1)} %`;
-const inSeconds = seconds => `${seconds.toFixed(2)} s`;
+const inPercent = part => `${(100 * part / kParts).toFixed(1)}\u00a0%`;
+const inSeconds = seconds => `${seconds.toFixed(2)}\u00a0s`;
 
 // Rows of weights as the canvas' own colour; `most` is in full colour.
 function paint(canvas, rows, most) {
@@ -112,7 +112,7 @@ export class SpectrogramAttention {
   strip(parent, label, rows) {
     const frame = put(parent, "div", {class: "sound-strip", role: "img", "aria-label": label});
     put(frame, "div", {class: "sound-ink"}).style.setProperty("--spectrogram", `url("${this.shown.spectrogram}")`);
-    this.maps.push({over: put(frame, "canvas"), rows, most: mostOf(rows)});
+    this.maps.push({over: put(frame, "canvas"), rows});
   }
 
   // A row for each word.
@@ -134,7 +134,7 @@ export class SpectrogramAttention {
 
   ticks() {
     const {begin, end} = this.shown, length = end - begin, step = [1, 2, 5, 10, 20, 60].find(each => length / each <= 8) ?? 120, ticks = [];
-    for (let second = Math.ceil(begin / step) * step; second <= end; second += step) {
+    for (let second = Math.ceil(begin / step) * step; second < end - .06 * length; second += step) {
       const tick = document.createElement("span");
       tick.textContent = `${second} s`;
       tick.style.left = `${100 * (second - begin) / length}%`;
@@ -178,8 +178,8 @@ export class SpectrogramAttention {
       button.classList.toggle("pointed", i === word);
       button.tabIndex = i === Math.max(word, 0) ? 0 : -1;
     });
-    for (const {over, mark, rows, most} of this.maps) {
-      if (over) paint(over, word < 0 ? [] : [rows[word]], most);
+    for (const {over, mark, rows} of this.maps) {
+      if (over) paint(over, word < 0 ? [] : [rows[word]], word < 0 ? 0 : mostOf([rows[word]]));
       if (!mark) continue;
       mark.hidden = word < 0;
       mark.style.top = `${100 * word / words.length}%`;

@@ -23,7 +23,7 @@ namespace {
 
 constexpr double kSoundMargin = 28, kSoundHeader = 104, kSoundLabels = 112, kSoundWidth = 700,
                  kSpectrogramHeight = 110;
-constexpr double kWordRow = 15, kSoundGap = 26, kSoundHeadWidth = 254,
+constexpr double kWordRow = 15, kSoundGap = 26, kSoundHeadWidth = 252,
                  kSoundHeadRow = 5;                                // of rows of words
 constexpr std::array<uint8_t, 3> kSoundHeat = {0xff, 0x5a, 0x1f};  // the strongest weight
 
@@ -212,8 +212,12 @@ std::string DrawRecording(const std::shared_ptr<const LoadedModel>& loaded, cons
   const ModelConfig& config = loaded->config();
   const int64_t layer_index = LayerIndex(config.decoder->layers, layer);
   const bool page = file.ends_with(".html");
-  const AttentionBounds one{.segments = segment};
-  const RecordingView view = ViewRecording(loaded, path, threads, page ? kShownAttention : one);
+  AttentionBounds bounds = file.ends_with(".json") ? AttentionBounds{} : kShownAttention;
+  if (!page) {
+    bounds.segments = segment;
+    bounds.numbers = AttentionBounds::kNone;
+  }
+  const RecordingView view = ViewRecording(loaded, path, threads, bounds);
   const int64_t last = std::ssize(view.attention);
   if (segment > last) {
     throw Error(ErrorKind::kUsage,
