@@ -1,4 +1,4 @@
-// `attend embed`: a vector for each text or picture.
+// `attend embed`: a vector for each text, picture or recording.
 #include <algorithm>
 #include <iostream>
 #include <limits>
@@ -12,6 +12,7 @@
 #include "cli/commands.h"
 #include "cli/npy_file.h"
 #include "cli/picture_commands.h"
+#include "cli/sound_commands.h"
 #include "cli/text_commands.h"
 #include "tasks/loaded_model.h"
 #include "tasks/masked_language_model/text_encoder_options.h"
@@ -27,13 +28,14 @@ struct EmbedCommandOptions {
 
 FieldList Fields(EmbedCommandOptions& options) {
   FieldList fields;
-  fields.Add("model", &options.model, "the model directory, of an encoder alone")
+  fields
+      .Add("model", &options.model, "the model directory, of an encoder alone or of transcription")
       .Nest("", AdapterField(&options.adapter))
       .Nest("", TypeField(&options.type))
       .Nest("", Fields(options.embedding))
       .Add("output", &options.output,
            "write a NumPy file [texts, width] in place of JSON lines on standard output; a "
-           "picture that can't be read has a row of NaN");
+           "picture or recording that can't be read has a row of NaN");
   return fields;
 }
 
@@ -76,15 +78,16 @@ int RunEmbed(const std::vector<std::string>& arguments) {
   CommonOptions common;
   EmbedCommandOptions options;
   std::vector<std::string> files;
-  CommandLine command_line("embed", "give each text or picture a vector",
+  CommandLine command_line("embed", "give each text, picture or recording a vector",
                            "attend embed --model MODEL texts.txt > vectors.jsonl\n"
                            "attend embed --model MODEL texts.txt --normalize --output vectors.npy\n"
-                           "attend embed --model MODEL photo.jpg drawing.png");
+                           "attend embed --model MODEL photo.jpg drawing.png\n"
+                           "attend embed --model TRANSCRIBER call.wav answer.flac");
   command_line
       .Positional(
           "FILE", &files,
-          "text, a line an item; none: standard input. Of a model of pictures: PNG or JPEG; "
-          "none: standard input has a path on each line",
+          "text, a line an item; none: standard input. Of a model of pictures: PNG or JPEG, "
+          "of sound: WAV, FLAC and others; none: standard input has a path on each line",
           /*required=*/false)
       .Options(Fields(options))
       .Options(Fields(common, {"threads", "quiet", "json", "data_dir"}))
@@ -94,6 +97,10 @@ int RunEmbed(const std::vector<std::string>& arguments) {
     throw Error(ErrorKind::kUsage, "attend embed: --json and --output are given; leave out one");
   const auto loaded = Load(
       options.model, {.type = options.type, .instruction_set = {}, .adapter = options.adapter});
+  if (loaded->config().frames) {
+    EmbedRecordings(loaded, files, options.embedding, common, options.output);
+    return 0;
+  }
   const TextEncoder encoder(loaded, common.ThreadCount());
   std::unique_ptr<NpyFile> output;
   if (!options.output.empty()) output = std::make_unique<NpyFile>(options.output, encoder.width());

@@ -134,10 +134,11 @@ export class SpectrogramAttention {
 
   ticks() {
     const {begin, end} = this.shown, length = end - begin, step = [1, 2, 5, 10, 20, 60].find(each => length / each <= 8) ?? 120, ticks = [];
-    for (let second = Math.ceil(begin / step) * step; second < end - .06 * length; second += step) {
+    for (let second = Math.ceil(begin / step) * step; second <= end; second += step) {
       const tick = document.createElement("span");
       tick.textContent = `${second} s`;
       tick.style.left = `${100 * (second - begin) / length}%`;
+      tick.className = second > end - .12 * length ? "late" : "";
       ticks.push(tick);
     }
     return ticks;
