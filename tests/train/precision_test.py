@@ -61,7 +61,7 @@ def test_bf16_learns_as_well_as_f32(options, tmp_path):
 def test_bf16_learns_of_other_inputs(of_inputs, tmp_path):
     """Pictures, sound and items, as well as f32."""
     (tmp_path / "text").mkdir()
-    options = of_inputs(tiny_run.prepare(tmp_path / "text"), tmp_path) | {"max_updates": 100, "validate_every": 50, "checkpoint_every": 50, "threads": 1}
+    options = of_inputs(tiny_run.prepare(tmp_path / "text"), tmp_path) | {"max_updates": 60, "validate_every": 30, "checkpoint_every": 30, "threads": 1}
     losses = {}
     for precision in ("f32", "bf16"):
         tiny_run.trained(options | {"precision": precision}, tmp_path / precision)

@@ -10,15 +10,18 @@
 namespace attend {
 namespace {
 
-// [tokens + 1, columns]: what the rows that write these tokens, and the end after them, look at in
-// the alignment layer, the mean of its heads. `collector` may be null.
+// [rows, columns]: what the rows that write these tokens, and the end after them where `best` has
+// one, look at in the alignment layer, the mean of its heads. `collector` may be null.
 std::vector<float> WritingAttention(const Weights& weights, std::span<const float> numbers,
-                                    std::span<const int32_t> ids, int64_t columns,
+                                    const Hypothesis& best, int64_t columns,
                                     AttentionCollector* collector, ForcedDecoding* decoding) {
   const ModelConfig& config = weights.config();
   const TextFrame frame = config.TargetFrame();
   const int64_t prompt = std::ssize(frame.begin) - 1;  // rows before the one that writes
-  std::vector<float> mean_TS((ids.size() + 1) * columns);
+  std::vector<int32_t> tokens = frame.Around(best.ids);
+  // There may be no position left for the end of a text that was cut.
+  if (!best.finished) tokens.resize(frame.begin.size() + best.ids.size());
+  std::vector<float> mean_TS((tokens.size() - frame.begin.size()) * columns);
   Sinks sinks;
   sinks.attention = [&](AttentionPlace place, int64_t layer, int64_t row, const float* weights_HS,
                         int64_t keys) {
@@ -33,7 +36,7 @@ std::vector<float> WritingAttention(const Weights& weights, std::span<const floa
   };
   const EncoderItem item(numbers);
   decoding->Start(weights, {&item, 1}, sinks);
-  decoding->Add(0, frame.Around(ids), prompt);
+  decoding->Add(0, tokens, prompt);
   decoding->Run(weights, sinks);
   return mean_TS;
 }
@@ -64,16 +67,18 @@ void AddWords(const LoadedModel& loaded, const SoundFrames& frames, std::span<co
     collector.emplace(loaded.config(), word_of_token, columns, request.bounds, request.attention);
   }
   if (best.ids.empty()) return;
-  std::vector<float> weights_TS = WritingAttention(loaded.weights, numbers, best.ids, columns,
+  std::vector<float> weights_TS = WritingAttention(loaded.weights, numbers, best, columns,
                                                    collector ? &*collector : nullptr, decoding);
-  const auto rows = std::ssize(best.ids) + 1;  // the last writes what ends the text
+  const int64_t rows = std::ssize(weights_TS) / columns;
   StandardiseColumns(rows, weights_TS);
-  int64_t column = input.hop;  // samples from one to the next
+  std::vector<int64_t> first_column = WarpRows(rows, weights_TS);
+  if (!best.finished) first_column.push_back(columns);  // what was not ended lasts to the end
+  int64_t column = input.hop;                           // samples from one to the next
   for (const int64_t stride : input.strides) column *= stride;
   const auto rate = static_cast<double>(input.rate);
   segment->words =
-      TimeWords(best.text, word_of_token, WarpRows(rows, weights_TS),
-                static_cast<double>(column) / rate, static_cast<double>(samples.size()) / rate);
+      TimeWords(best.text, word_of_token, first_column, static_cast<double>(column) / rate,
+                static_cast<double>(samples.size()) / rate);
   for (TimedWord& word : segment->words) {
     word.begin = std::min(word.begin + segment->begin, segment->end);
     word.end = std::min(word.end + segment->begin, segment->end);
