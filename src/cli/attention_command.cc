@@ -263,7 +263,15 @@ std::string DrawPicture(const std::shared_ptr<const LoadedModel>& loaded,
                                            : PictureViewToSvg(view, options.layer);
 }
 
-// Throws Error(kUsage) for what a model of pictures, or one of texts, has no use for.
+// Over what a model of pictures or sound reads.
+std::string DrawMedia(const std::shared_ptr<const LoadedModel>& loaded,
+                      const AttentionOptions& options, const CommonOptions& common) {
+  if (loaded->config().patches) return DrawPicture(loaded, options, common);
+  return DrawRecording(loaded, common.DataPath(options.recording), common.ThreadCount(),
+                       options.output, options.segment, options.layer);
+}
+
+// Throws Error(kUsage) for what a model of pictures, of sound or of texts has no use for.
 void CheckReads(const ModelConfig& config, const AttentionOptions& options, bool source) {
   if (config.frames) {
     if (options.statistics) RefuseUse("--statistics is for models of text");
@@ -345,14 +353,8 @@ int RunAttention(const std::vector<std::string>& arguments) {
   CheckReads(model->config, options, command_line.IsSet("source"));
   if (!options.statistics) ChooseKind(model->config, command_line.IsSet("kind"), &options.kind);
   const auto loaded = Load(model);
-  if (model->config.frames) {
-    const std::string path = common.DataPath(options.recording);
-    return WriteView(DrawRecording(loaded, path, common.ThreadCount(), options.output,
-                                   options.segment, options.layer),
-                     options, common);
-  }
-  if (model->config.patches)
-    return WriteView(DrawPicture(loaded, options, common), options, common);
+  if (model->config.frames || model->config.patches)
+    return WriteView(DrawMedia(loaded, options, common), options, common);
   if (loaded->source_vocabulary == nullptr && loaded->target_vocabulary == nullptr)
     RefuseUse(fmt::format("'{}' has no vocabulary, which the text needs", options.model));
   const ViewedTexts texts{{options.source},
