@@ -198,8 +198,19 @@ struct Transcription {
   std::string error;   // why a file has no hypotheses; else empty
 };
 
-// Immutable and safe to use from many threads. A recording always gives the same text and score,
-// bit for bit.
+struct RecordingEmbeddingOptions {
+  bool normalize = false;  // to length 1
+  // Where another thread sets it, the call ends with Error(kRuntime).
+  const std::atomic<bool>* stop = nullptr;
+};
+
+struct RecordingVector {
+  std::vector<float> values_D;  // none of a file that can't be read
+  std::string error;            // why; else empty
+};
+
+// Immutable and safe to use from many threads. A recording always gives the same text, score and
+// vector, bit for bit.
 class Transcriber {
  public:
   // Throws Error(kInput) for a file that can't be read, Error(kUsage) for a model of another task.
@@ -221,7 +232,14 @@ class Transcriber {
   std::vector<Transcription> TranscribeFiles(std::span<const std::string> paths,
                                              const TranscriptionOptions& options = {}) const;
 
-  int64_t rate() const;  // samples a second that the model reads
+  // The mean of the encoder's rows over what is sound in a file, all segments of a long one,
+  // without the silence that fills it up. Errors are as TranscribeFiles has them; a silent file has
+  // one, too. Throws Error(kRuntime) for numbers that are not finite.
+  std::vector<RecordingVector> EmbedFiles(std::span<const std::string> paths,
+                                          const RecordingEmbeddingOptions& options = {}) const;
+
+  int64_t width() const;  // of a vector
+  int64_t rate() const;   // samples a second that the model reads
   std::string instruction_set() const;
 
  private:

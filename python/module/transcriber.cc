@@ -5,6 +5,9 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <memory>
+
+#include "attend/error.h"
 #include "attend/translator.h"
 #include "python/module/bindings.h"
 #include "python/module/interpreter.h"
@@ -83,6 +86,29 @@ nb::object TranscribeSamples(const Runner<Transcriber>& self, const Samples& sam
   return ResultOf(found[0]);
 }
 
+// NumPy's [recordings, width].
+nb::object EmbedFiles(const Runner<Transcriber>& self, const nb::iterable& paths, bool normalize) {
+  const nb::object decode = nb::module_::import_("os").attr("fsdecode");
+  std::vector<std::string> names;
+  for (const nb::handle path : paths) names.push_back(nb::cast<std::string>(decode(path)));
+  const auto width = static_cast<size_t>(self.task.width());
+  auto values = std::make_unique<std::vector<float>>();
+  InWindows(names, [&](std::span<const std::string> window, Windows* windows) {
+    windows->Run([&](const std::atomic<bool>* stop) {
+      for (const auto& [values_D, error] : self.task.EmbedFiles(window, {normalize, stop})) {
+        if (!error.empty()) throw Error(ErrorKind::kInput, error);
+        values->insert(values->end(), values_D.begin(), values_D.end());
+      }
+    });
+  });
+  float* const data = values->data();
+  const nb::capsule owner(
+      values.get(), [](void* held) noexcept { delete static_cast<std::vector<float>*>(held); });
+  values.release();
+  NewFromPython([] { return PyImport_ImportModule("numpy"); });  // which the cast then finds
+  return nb::cast(nb::ndarray<nb::numpy, float, nb::ndim<2>>(data, {names.size(), width}, owner));
+}
+
 }  // namespace
 
 void BindTranscriber(nb::module_& module) {
@@ -116,6 +142,15 @@ void BindTranscriber(nb::module_& module) {
                        "of one channel, `rate` of them a second.",
                        fields)
                .c_str())
+      .def("embed", &EmbedFiles, nb::arg("paths"), nb::kw_only(), nb::arg("normalize") = false,
+           nb::sig("def embed(self, paths: collections.abc.Iterable[str | os.PathLike[str]], *, "
+                   "normalize: bool = False) -> numpy.typing.NDArray[numpy.float32]"),
+           "The vectors [recordings, width] of files: the mean of the encoder's rows, of all "
+           "segments of a\nlong recording. `normalize`: to length 1. Raises InputError naming the "
+           "first that can't be\nread, or that is silent.")
+      .def_prop_ro(
+          "width", [](const Runner<Transcriber>& self) { return self.task.width(); },
+          nb::sig("def width(self, /) -> int"), "The length of a recording's vector.")
       .def_prop_ro(
           "rate", [](const Runner<Transcriber>& self) { return self.task.rate(); },
           nb::sig("def rate(self, /) -> int"), "Samples a second that the model reads.");

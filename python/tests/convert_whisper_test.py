@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import subprocess
+import wave
 
 import numpy
 import pytest
@@ -113,6 +114,34 @@ def test_outputs_are_those_of_transformers(source):
         assert found.log_probability == pytest.approx(sum(scores), abs=1e-3)
         changed += greedy(model, features, prompt, [], [])[0] != expected
     assert changed > 0  # what may not come would have come
+
+
+def test_attention_and_vectors_are_those_of_transformers(source, tmp_path):
+    """Where silence fills the recording up: rows of the sound alone count."""
+    folder, _, ids = source
+    model = transformers.WhisperForConditionalGeneration.from_pretrained(folder, attn_implementation="eager").eval()
+    features = torch.tensor(transformers.WhisperFeatureExtractor.from_pretrained(folder)(sound(), sampling_rate=16000, return_tensors="np").input_features)
+    transcriber = attend.Transcriber(folder.parent / "model", threads=1)
+    prompt = [ids["<|startoftranscript|>"], ids["<|notimestamps|>"]]
+    recording = tmp_path / "a.wav"
+    with wave.open(str(recording), "wb") as file:
+        file.setparams((1, 2, 16000, 0, "NONE", None))
+        file.writeframes(numpy.round(32768 * sound()).astype("<i2").tobytes())
+    found = transcriber.transcribe([recording])[0].hypotheses[0]
+    with torch.no_grad():
+        told = model(input_features=features, decoder_input_ids=torch.tensor([(prompt + found.ids)[:-1]]), output_attentions=True)
+    subprocess.run([tiny_run.ATTEND, "attention", "--model", folder.parent / "model", recording, "--output", tmp_path / "a.json"], check=True)
+    shown = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))
+    assert shown["columns"] == 65 and shown["alignment_layer"] == 2 and len(shown["heads"]) == 3
+    vocabulary = attend.Vocabulary(folder.parent / "model/vocab.spm")
+    starts = [i for i, each in enumerate(found.ids) if vocabulary.piece(each).startswith("Ġ")]
+    groups = [range(begin, end) for begin, end in zip([0, *starts] if starts[:1] != [0] else starts, [*starts, len(found.ids)] if starts[:1] != [0] else [*starts[1:], len(found.ids)])]
+    assert len(groups) == len(shown["words"])
+    for weights_BHTS, heads in zip(told.cross_attentions, shown["heads"], strict=True):
+        rows = [weights_BHTS[0][:, [1 + i for i in group], :65].mean(1) for group in groups]
+        assert torch.allclose(torch.tensor(heads), torch.stack(rows, 1), atol=2e-4)
+    rows_SD = told.encoder_last_hidden_state[0, :65]
+    assert transcriber.embed([recording])[0] == pytest.approx(rows_SD.mean(0).numpy(), abs=1e-3)
 
 
 def test_the_directory_says_what_it_was(source):

@@ -95,6 +95,66 @@ def test_python_and_the_program_write_the_same(folder, directory):
     assert kept == [each.text for each in found]
 
 
+def words_of_characters(pieces):
+    """The word of each: a space goes with the word after it, at the end with the last."""
+    words, word, inside = [], -1, False
+    for piece in pieces:
+        inside, begins = piece != "▁", piece != "▁" and not inside
+        word += begins
+        words.append(word if inside else word + 1)
+    return [min(each, word) for each in words]
+
+
+def test_attention_is_that_of_plain_pytorch(folder, directory, tmp_path):
+    """Of each word in each layer and head: what plain PyTorch computes for its characters, on average."""
+    path, file = folder / "test/1.wav", tmp_path / "a.json"  # at the model's rate
+    ids = attend.load(directory).transcribe([path])[0].hypotheses[0].ids
+    model, vocabulary, layers = attend.torch.load(directory), attend.Vocabulary(directory / "vocab.spm"), []
+    for layer in model.decoder.layers:
+        def kept(*arguments, plain=layer.cross_attention.weights):
+            layers.append(plain(*arguments)[0])
+            return layers[-1].unsqueeze(0)
+        layer.cross_attention.weights = kept
+    with torch.no_grad():
+        model(frames_of(samples_of(path)[0]).unsqueeze(0), torch.tensor([[*model.decoder_start(), *ids]]))
+    words = words_of_characters([vocabulary.piece(i) for i in ids])
+    first = len(model.decoder_start()) - 1
+    told = run("attention", "--model", directory, path, "--output", file)
+    assert told.returncode == 0, told.stderr
+    found = json.loads(file.read_text(encoding="utf-8"))
+    assert len(found["words"]) == words[-1] + 1 > 1 and len(layers) == len(found["heads"]) == 2
+    for weights_HTS, heads in zip(layers, found["heads"], strict=True):
+        rows = [weights_HTS[:, [first + i for i, each in enumerate(words) if each == word]].mean(1) for word in range(words[-1] + 1)]
+        assert torch.allclose(torch.tensor(heads), torch.stack(rows, 1), atol=1e-5)
+    assert torch.allclose(torch.tensor(found["mean"]), torch.tensor(found["heads"][-1]).mean(0), atol=1e-6)
+
+
+def test_vectors_are_those_of_plain_pytorch(folder, directory, interview, tmp_path):
+    """Whatever shares the call, and however many threads there are: the mean of the encoder's rows."""
+    paths = [folder / "test" / f"{i}.wav" for i in (1, 2, 3, 0)]
+    transcriber, model = attend.load(directory, threads=3), attend.torch.load(directory)
+    found = transcriber.embed([*paths, interview])
+    assert found.shape == (5, 32) and found.dtype == numpy.float32
+    assert (attend.load(directory, threads=1).embed(paths[1:2]) == found[1:2]).all()
+    for path, vector in zip(paths[:3], found, strict=False):  # the last is of another rate
+        with torch.no_grad():
+            rows = model.encoder(frames_of(samples_of(path)[0]).unsqueeze(0), None, torch.ones(1, 1, 1, 1, dtype=torch.bool))
+        assert vector == pytest.approx(rows[0].mean(0).numpy(), abs=2e-5)
+    assert numpy.linalg.norm(transcriber.embed(paths, normalize=True), axis=1) == pytest.approx(numpy.ones(4), abs=1e-6)
+    lines = [json.loads(line) for line in run("embed", "--model", directory, *paths, interview).stdout.splitlines()]
+    assert [line["recording"] for line in lines] == [str(path) for path in [*paths, interview]]
+    assert (numpy.array([line["embedding"] for line in lines], numpy.float32) == found).all()
+    (tmp_path / "text.wav").write_text("no sound", encoding="utf-8")
+    told = run("embed", "--model", directory, paths[0], tmp_path / "text.wav", "--normalize", "--output", tmp_path / "a.npy")
+    assert told.returncode == 0 and "1 of 2 recordings could not be read" in told.stderr
+    rows = numpy.load(tmp_path / "a.npy")
+    assert numpy.isnan(rows[1]).all() and (rows[0] == transcriber.embed(paths[:1], normalize=True)[0]).all()
+    with pytest.raises(attend.InputError, match="text.wav"):
+        transcriber.embed([paths[0], tmp_path / "text.wav"])
+    told = run("embed", "--model", directory, "--pooling", "first", paths[0])
+    assert told.returncode == 2 and "--pooling" in told.stderr
+
+
 def test_damaged_recordings_are_named(folder, directory, tmp_path):
     good, bad = folder / "test/0.wav", tmp_path / "broken.wav"
     bad.write_bytes(good.read_bytes()[:30])

@@ -12,6 +12,7 @@
 #include "cli/attention_view/attention_view.h"
 #include "cli/attention_view/item_view.h"
 #include "cli/attention_view/picture_view.h"
+#include "cli/attention_view/recording_view.h"
 #include "cli/attention_view/statistics.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
@@ -35,12 +36,13 @@ enum class KindOption { kEncoder, kDecoder, kCross };
 constexpr const char* kKindNames[] = {"encoder", "decoder", "cross"};
 
 struct AttentionOptions {
-  std::string model, adapter, source, target, picture, output, input, references, items;
+  // `file`: of items, or a recording.
+  std::string model, adapter, source, target, picture, file, output, input, references;
   int64_t item = 1;
   bool statistics = false;
   WeightType type = WeightType::kStored;
   KindOption kind = KindOption::kCross;
-  int64_t layer = 0;
+  int64_t layer = 0, segment = 1;
 };
 
 FieldList Fields(AttentionOptions& options) {
@@ -59,8 +61,10 @@ FieldList Fields(AttentionOptions& options) {
            "file to write: .svg (one layer), .html (all), .json (numbers)")
       .Add("kind", &options.kind, {kKindNames[0], kKindNames[1], kKindNames[2]},
            "which attention the picture shows, or opens with; a language model has decoder alone, "
-           "and a model without decoder encoder")
+           "a model without decoder encoder, and one of transcription cross")
       .Add("layer", &options.layer, 0, 1000, "which layer, from 1; 0: the last")
+      .Add("segment", &options.segment, 1, 100000,
+           "of a recording that is cut at silence: which part, from 1; a page has the first 32")
       .Group("Statistics")
       .Add("statistics", &options.statistics,
            "what each head looks at over the texts of --input: a table, and .svg or .json")
@@ -267,25 +271,46 @@ std::string DrawPicture(const std::shared_ptr<const LoadedModel>& loaded,
 // Over words and picture, with the graph around the links.
 std::string DrawItem(const std::shared_ptr<const LoadedModel>& loaded,
                      const AttentionOptions& options, const CommonOptions& common) {
-  const ItemView view = ViewOfItem(loaded, common.DataPath(options.items), options.item);
+  const ItemView view = ViewOfItem(loaded, common.DataPath(options.file), options.item);
   if (options.output.ends_with(".svg")) return ItemViewToSvg(view);
   return options.output.ends_with(".json") ? Dump(ItemViewToJson(view)) + "\n"
                                            : ItemViewToHtml(view, options.layer);
 }
 
-// Throws Error(kUsage) for what a model of items, pictures or texts has no use for.
+// Over what a model of items, pictures or sound reads.
+std::string DrawMedia(const std::shared_ptr<const LoadedModel>& loaded,
+                      const AttentionOptions& options, const CommonOptions& common) {
+  if (loaded->config().fusion) return DrawItem(loaded, options, common);
+  if (loaded->config().patches) return DrawPicture(loaded, options, common);
+  return DrawRecording(loaded, common.DataPath(options.file), common.ThreadCount(), options.output,
+                       options.segment, options.layer);
+}
+
+// Throws Error(kUsage) for what a model of items has no use for.
+void CheckReadsItems(const AttentionOptions& options, bool source) {
+  if (options.statistics) RefuseUse("--statistics is for models of text");
+  if (source || !options.picture.empty())
+    RefuseUse("the model reads items; give a file of them in place of --source and --picture");
+  if (options.file.empty()) RefuseUse("FILE is missing: JSON lines of items");
+  if (options.layer > 0 && options.output.ends_with(".svg"))
+    RefuseUse("--layer is for an item's page; its .svg shows all layers together");
+}
+
+// The same of a model of sound.
+void CheckReadsSound(const AttentionOptions& options, bool source) {
+  if (options.statistics) RefuseUse("--statistics is for models of text");
+  if (source || !options.target.empty() || !options.picture.empty())
+    RefuseUse("the model reads sound; give a recording alone");
+  if (options.file.empty()) RefuseUse("FILE is missing: a recording");
+  if (options.kind != KindOption::kCross) RefuseUse("of a recording --kind is cross");
+}
+
+// The same of any model.
 void CheckReads(const ModelConfig& config, const AttentionOptions& options, bool source) {
-  if (config.fusion) {
-    if (options.statistics) RefuseUse("--statistics is for models of text");
-    if (source || !options.picture.empty())
-      RefuseUse("the model reads items; give a file of them in place of --source and --picture");
-    if (options.items.empty()) RefuseUse("ITEMS is missing: a file of JSON lines");
-    if (options.layer > 0 && options.output.ends_with(".svg"))
-      RefuseUse("--layer is for an item's page; its .svg shows all layers together");
-    return;
-  }
-  if (!options.items.empty()) RefuseUse("a file of items is for a model of fusion; leave it out");
-  if (config.frames) RefuseUse("the model reads sound, which this command does not draw");
+  if (config.fusion) return CheckReadsItems(options, source);
+  if (config.frames) return CheckReadsSound(options, source);
+  if (!options.file.empty())
+    RefuseUse("the model reads neither items nor sound; leave out the file");
   if (!config.patches) {
     if (!options.picture.empty())
       RefuseUse("the model reads text; give --source in place of --picture");
@@ -329,12 +354,15 @@ int RunAttention(const std::vector<std::string>& arguments) {
       "attend attention --model model --source 'A dog runs.' --target 'Ein Hund rennt.' --layer 2 "
       "--kind encoder --output attention.svg\n"
       "attend attention --model model --picture shoe.png --output attention.svg\n"
+      "attend attention --model model speech.wav --output attention.html\n"
       "attend attention --model model items.jsonl --item 3 --output attention.html\n"
       "attend attention --model model --statistics --input valid.en --output heads.svg");
   command_line
-      .Positional("ITEMS", &options.items,
-                  "of a model of fusion: JSON lines of id, text, picture (a path) and links",
-                  /*required=*/false)
+      .Positional(
+          "FILE", &options.file,
+          "of a model of transcription: a recording, whose spectrogram is drawn; of a model "
+          "of fusion: JSON lines of id, text, picture (a path) and links",
+          /*required=*/false)
       .Options(Fields(options))
       .Options(Fields(common, {"threads", "quiet", "data_dir"}))
       .Required({"model", "output"});
@@ -356,9 +384,8 @@ int RunAttention(const std::vector<std::string>& arguments) {
   CheckReads(model->config, options, command_line.IsSet("source"));
   if (!options.statistics) ChooseKind(model->config, command_line.IsSet("kind"), &options.kind);
   const auto loaded = Load(model);
-  if (model->config.fusion) return WriteView(DrawItem(loaded, options, common), options, common);
-  if (model->config.patches)
-    return WriteView(DrawPicture(loaded, options, common), options, common);
+  if (model->config.fusion || model->config.frames || model->config.patches)
+    return WriteView(DrawMedia(loaded, options, common), options, common);
   if (loaded->source_vocabulary == nullptr && loaded->target_vocabulary == nullptr)
     RefuseUse(fmt::format("'{}' has no vocabulary, which the text needs", options.model));
   const ViewedTexts texts{{options.source},

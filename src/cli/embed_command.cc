@@ -1,4 +1,4 @@
-// `attend embed`: a vector for each text, picture or item.
+// `attend embed`: a vector for each text, picture, recording or item.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,6 +16,7 @@
 #include "cli/item_command.h"
 #include "cli/npy_file.h"
 #include "cli/picture_commands.h"
+#include "cli/sound_commands.h"
 #include "cli/text_commands.h"
 #include "tasks/loaded_model.h"
 #include "tasks/masked_language_model/text_encoder_options.h"
@@ -31,7 +32,8 @@ struct EmbedCommandOptions {
 
 FieldList Fields(EmbedCommandOptions& options) {
   FieldList fields;
-  fields.Add("model", &options.model, "the model directory, of an encoder alone")
+  fields
+      .Add("model", &options.model, "the model directory, of an encoder alone or of transcription")
       .Nest("", AdapterField(&options.adapter))
       .Nest("", TypeField(&options.type))
       .Nest("", Fields(options.embedding))
@@ -40,7 +42,7 @@ FieldList Fields(EmbedCommandOptions& options) {
            "length 1 and share one space")
       .Add("output", &options.output,
            "write a NumPy file [texts, width] in place of JSON lines on standard output; a "
-           "picture or item that can't be read has a row of NaN");
+           "picture, recording or item that can't be read has a row of NaN");
   return fields;
 }
 
@@ -119,16 +121,19 @@ int RunEmbed(const std::vector<std::string>& arguments) {
   CommonOptions common;
   EmbedCommandOptions options;
   std::vector<std::string> files;
-  CommandLine command_line("embed", "give each text, picture or item a vector",
+  CommandLine command_line("embed", "give each text, picture, recording or item a vector",
                            "attend embed --model MODEL texts.txt > vectors.jsonl\n"
                            "attend embed --model MODEL texts.txt --normalize --output vectors.npy\n"
                            "attend embed --model MODEL photo.jpg drawing.png\n"
+                           "attend embed --model TRANSCRIBER call.wav answer.flac\n"
                            "attend embed --model MODEL items.jsonl --of picture");
   command_line
       .Positional(
           "FILE", &files,
-          "text, a line an item; none: standard input. Of a model of pictures: PNG or JPEG; "
-          "none: standard input has a path on each line. Of a model of fusion: JSON lines of id, "
+          "text, a line an item; none: standard input. Of a model of pictures: PNG or JPEG, "
+          "of sound: WAV, FLAC and others; none: standard input has a path on each line. Of a "
+          "model "
+          "of fusion: JSON lines of id, "
           "text, picture (a path) and links",
           /*required=*/false)
       .Options(Fields(options))
@@ -147,6 +152,10 @@ int RunEmbed(const std::vector<std::string>& arguments) {
     throw Error(ErrorKind::kUsage,
                 fmt::format("of is for a model of fusion, and the model's task is {}; leave it out",
                             loaded->config().task));
+  }
+  if (loaded->config().frames) {
+    EmbedRecordings(loaded, files, options.embedding, common, options.output);
+    return 0;
   }
   const TextEncoder encoder(loaded, common.ThreadCount());
   const auto output = OutputTo(options.output, encoder.width());

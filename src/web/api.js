@@ -177,10 +177,10 @@ export async function classifyItem(model, item, signal) {
 }
 export const classify = (model, text, signal) => resultOf(kClassify, {model, text, top: kMostClasses}, signal);
 export const parse = (model, text, signal) => resultOf(kParse, {model, text}, signal);
-// A recording's text, segments and words with their seconds.
+// A recording's text, words with their seconds, and what they look at.
 export function transcribe(model, file, signal) {
   const form = new FormData();
-  for (const [name, value] of Object.entries({model, response_format: "verbose_json", "timestamp_granularities[]": "word"})) form.append(name, value);
+  for (const [name, value] of Object.entries({model, response_format: "verbose_json", "timestamp_granularities[]": "word", attention: true})) form.append(name, value);
   form.append("file", file, file.name);
   return request(kTranscriptions, form, signal);
 }

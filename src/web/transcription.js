@@ -1,6 +1,7 @@
-// The panel of models of transcription: a recording, dropped, chosen or spoken; its text with times; its spectrogram with the words.
+// The panel of models of transcription: a recording, dropped, chosen or spoken; its text with times; its spectrogram with the words, and what each of them looks at.
 import {transcribe} from "./api.js";
 import {Recorder, drawSpectrogram, wavOf} from "./sound.js";
+import {SpectrogramAttention} from "./spectrogram_attention.js";
 import {TextPanel, make} from "./text_panel.js";
 
 const kLongestDrawn = 600;  // seconds; a longer recording has no spectrogram
@@ -10,7 +11,7 @@ const clock = seconds => `${Math.floor(seconds / 60)}:${(seconds % 60).toFixed(1
 export class TranscriptionPanel extends TextPanel {
   constructor(say) {
     super({name: "transcribe", ask: transcribe, show: answer => this.showText(answer), done: "transcribed", say});
-    Object.assign(this, {file: null, sound: null, recorder: null, playing: null});
+    Object.assign(this, {file: null, sound: null, recorder: null, playing: null, attention: null});
     const place = byId("transcribe-drop"), input = byId("transcribe-file");
     input.addEventListener("change", () => { this.open(input.files[0]); input.value = ""; });
     for (const name of ["dragenter", "dragover"]) place.addEventListener(name, event => { event.preventDefault(); place.classList.add("over"); });
@@ -80,21 +81,31 @@ export class TranscriptionPanel extends TextPanel {
     byId("transcribe-play").textContent = "Stop";
   }
 
-  wordButton({word, start, end}) {
+  wordButton({word, start, end}, number) {
     const button = make("button", "timed-word", word);
     button.type = "button";
     button.title = `${clock(start)} to ${clock(end)}`;
     button.addEventListener("click", () => this.play(start));
+    for (const name of ["pointerenter", "focus"]) button.addEventListener(name, () => this.attention?.pointAt(number));
     return button;
   }
 
   showText(answer) {
     this.answer = answer;
     const words = answer?.words ?? [];
-    byId("transcribe-output").replaceChildren(...words.flatMap(word => [this.wordButton(word), " "]));
+    byId("transcribe-output").replaceChildren(...words.flatMap((word, i) => [this.wordButton(word, i), " "]));
     if (answer && !words.length) byId("transcribe-output").textContent = "Nothing is said.";
     this.draw();
+    this.showAttention(words);
     return answer?.text || "Nothing is said.";
+  }
+
+  showAttention(words) {
+    const {attention} = this.answer ?? {};
+    byId("transcribe-attention").hidden = !words.length || !attention?.segments.length;
+    if (byId("transcribe-attention").hidden) return;
+    this.attention ??= new SpectrogramAttention(byId("transcribe-attention-view"), number => this.play(this.answer.words[number].start));
+    this.attention.show(attention);
   }
 
   display(answer) {
@@ -108,8 +119,8 @@ export class TranscriptionPanel extends TextPanel {
     byId("transcribe-spectrogram").hidden = !shown;
     if (!shown) return;
     drawSpectrogram(byId("transcribe-canvas"), this.sound.getChannelData(0));
-    byId("transcribe-words").replaceChildren(...(this.answer?.words ?? []).map(each => {
-      const mark = this.wordButton(each);
+    byId("transcribe-words").replaceChildren(...(this.answer?.words ?? []).map((each, i) => {
+      const mark = this.wordButton(each, i);
       mark.style.left = `${100 * each.start / this.sound.duration}%`;
       mark.style.width = `${100 * (each.end - each.start) / this.sound.duration}%`;
       mark.tabIndex = -1;  // the text has the same

@@ -57,8 +57,8 @@ def answered(page):
     page.until(lambda: page["transcribe-output"].get_attribute("aria-busy") == "false" and (page["transcribe-output"].text or page.notice), "the text")
 
 
-def wanted(service, path):
-    fields = {"response_format": "verbose_json", "timestamp_granularities[]": "word"}
+def wanted(service, path, **more):
+    fields = {"response_format": "verbose_json", "timestamp_granularities[]": "word", **more}
     body = b"".join(f'--x\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'.encode() for name, value in fields.items())
     body += b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.wav"\r\n\r\n' + path.read_bytes() + b"\r\n--x--\r\n"
     status, _, text = service.request("POST", "/v1/audio/transcriptions", body, {"Content-Type": "multipart/form-data; boundary=x"})
@@ -88,6 +88,38 @@ def test_a_recording_has_a_text_and_a_spectrogram(page, service, call):
     assert middle == [pytest.approx(pitch / 4000, abs=.02) for pitch in (500, 1100, 2300)]
 
 
+def test_what_a_word_looks_at_is_drawn(page, service, call):
+    given(page, call)
+    (segment,) = wanted(service, call, attention="true")["attention"]["segments"]
+    page.until(lambda: page["transcribe-attention"].is_displayed(), "the attention")
+    words = [word["text"] for word in segment["words"]]
+    assert words and page.texts("#transcribe-attention .sound-words button") == words
+    assert len(page.all("#transcribe-attention .figures figure")) == len(segment["heads"][-1])
+    assert page.js("getComputedStyle(document.querySelector('.sound-ink')).getPropertyValue('--spectrogram')") == f'url("{segment["spectrogram"]}")'
+    opacity = """((canvas, row) => {
+        const {data} = canvas.getContext('2d').getImageData(0, row, canvas.width, 1);
+        return Array.from({length: canvas.width}, (_, x) => data[4 * x + 3]);
+    })(document.querySelectorAll('#transcribe-attention canvas')[arguments[0]], arguments[1])"""
+
+    def shown(rows, row, most):
+        return [round(255 * weight / most) for weight in rows[row]]
+
+    # The map of the mean, that of the first head, and over the spectrogram the word that a transcript's word points at.
+    most = max(max(row) for row in segment["mean"])
+    assert page.js(opacity, 1, len(words) - 1) == pytest.approx(shown(segment["mean"], -1, most), abs=1)
+    head = segment["heads"][-1][0]
+    assert page.js(opacity, 3, 0) == pytest.approx(shown(head, 0, max(max(row) for row in head)), abs=1)
+    page.js("arguments[0].focus()", page.all("#transcribe-output .timed-word")[-1])
+    assert page.js(opacity, 0, 0) == pytest.approx(shown(segment["mean"], -1, max(segment["mean"][-1])), abs=1)
+    note = page["transcribe-attention"].find_element("css selector", ".note").text
+    assert note.startswith(f"{words[-1]}, ") and "listens most at" in note
+    # Another layer has other heads.
+    page.all("#transcribe-attention .group[aria-label=layer] button")[0].click()
+    first = segment["heads"][0][0]
+    assert page.js(opacity, 3, 0) == pytest.approx(shown(first, 0, max(max(row) for row in first)), abs=1)
+    assert page.all("#transcribe-attention figcaption")[1].text == "layer 1, head 1"
+
+
 def test_a_word_plays_from_its_time(page, call):
     given(page, call)
     page.until(lambda: page["transcribe-play"].is_displayed(), "a way to play it")
@@ -114,7 +146,7 @@ def test_the_microphone_is_heard(page):
     assert not page.notice and page["transcribe-canvas"].is_displayed()
 
 
-LOOKS = {"light": (1280, "light"), "dark": (1280, "dark"), "narrow": (390, "light")}
+LOOKS = {"light": (1280, "light"), "dark": (1280, "dark"), "narrow": (390, "light"), "narrow_dark": (390, "dark")}
 
 
 @pytest.mark.parametrize("look", LOOKS)

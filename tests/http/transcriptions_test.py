@@ -90,6 +90,25 @@ def test_verbose_json_has_segments_and_words(client, written):
     assert ask(client, "three.wav", response_format="verbose_json", timestamp_granularities=["word"]).segments is None
 
 
+def test_attention_is_that_of_the_program(client, model, tmp_path):
+    """OpenAI's clients send it as a member of their own, and pass over what the answer has more."""
+    told = ask(client, "three.wav", response_format="verbose_json", timestamp_granularities=["word"], extra_body={"attention": True})
+    plain = ask(client, "three.wav", response_format="verbose_json", timestamp_granularities=["word"])
+    assert told.text == plain.text and told.words == plain.words and not hasattr(plain, "attention")
+    (tmp_path / "three.wav").write_bytes(FILES["three.wav"])
+    subprocess.run([ATTEND, "attention", "--model", model, tmp_path / "three.wav", "--output", tmp_path / "a.html"], check=True, timeout=PATIENCE)
+    page = (tmp_path / "a.html").read_text(encoding="utf-8")
+    wanted = json.loads(page.partition('type="application/json">')[2].partition("</script>")[0])
+    assert told.attention == {name: wanted[name] for name in ("alignment_layer", "segments")}
+    assert len(told.attention["segments"]) == 3
+    silent = client.audio.transcriptions.create(model="calls", file=("silence.wav", silence(50)), response_format="verbose_json", extra_body={"attention": True})
+    assert silent.attention["segments"] == []
+    for options, message in (({"response_format": "json"}, "attention goes with response_format verbose_json"),
+                             ({"response_format": "verbose_json", "extra_body": {"attention": "yes"}}, "attention")):
+        with pytest.raises(openai.BadRequestError, match=message):
+            ask(client, "one.wav", **{"extra_body": {"attention": True}} | options)
+
+
 def test_subtitles_are_those_of_the_program(client, written):
     told = sum(segment["text"] != "" for segment in json.loads(written("three.wav", "--json"))["segments"])
     assert told > 1

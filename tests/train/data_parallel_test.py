@@ -44,6 +44,16 @@ def test_two_processes_learn_what_one_does(one, two):
     assert (values(two, "gradient_norm") != values(one, "gradient_norm")).any()  # sums were cut
 
 
+@pytest.mark.parametrize("of_inputs", [tiny_run.of_pictures, tiny_run.of_recordings, tiny_run.of_items])
+def test_two_processes_learn_what_one_does_of_other_inputs(options, of_inputs, tmp_path):
+    """Pictures, sound and items, which are changed anew in each epoch."""
+    options = of_inputs(options, tmp_path)
+    tiny_run.trained(options, tmp_path / "one")
+    two = trained(options, tmp_path / "two")
+    assert_close(two, tmp_path / "one")
+    assert len(values(two, "gradient_norm")) == options["max_updates"]
+
+
 def test_two_processes_repeat_their_bits(options, two, tmp_path):
     tiny_run.assert_same(trained(options, tmp_path / "run"), two)
 

@@ -57,6 +57,20 @@ def test_bf16_learns_as_well_as_f32(options, tmp_path):
     assert exact_mean > 90 and rounded_mean > exact_mean - 1, bleus
 
 
+@pytest.mark.parametrize("of_inputs", [tiny_run.of_pictures, tiny_run.of_recordings, tiny_run.of_items])
+def test_bf16_learns_of_other_inputs(of_inputs, tmp_path):
+    """Pictures, sound and items, as well as f32."""
+    (tmp_path / "text").mkdir()
+    options = of_inputs(tiny_run.prepare(tmp_path / "text"), tmp_path) | {"max_updates": 60, "validate_every": 30, "checkpoint_every": 30, "threads": 1}
+    losses = {}
+    for precision in ("f32", "bf16"):
+        tiny_run.trained(options | {"precision": precision}, tmp_path / precision)
+        losses[precision] = np.array([line["loss"] for line in tiny_run.metrics(tmp_path / precision) if "loss" in line])
+    exact, rounded = losses["f32"], losses["bf16"]
+    assert rounded[:10] == pytest.approx(exact[:10], rel=0.01) and (rounded != exact).any()
+    assert rounded[-20:].mean() == pytest.approx(exact[-20:].mean(), rel=0.05) and exact[-20:].mean() < 0.95 * exact[:10].mean()
+
+
 def test_bf16_without_instructions_for_it_warns(options, tmp_path):
     features = set(pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8").split())
     fast = {"": bool({"avx512_bf16", "amx_bf16", "bf16"} & features)}  # the best set

@@ -8,13 +8,21 @@
 #include "media/sound_frames.h"
 #include "tasks/forced_decoding.h"
 #include "tasks/loaded_model.h"
+#include "tasks/transcription/recording_attention.h"
 
 namespace attend {
+
+// Where what the words look at goes, unless it is null, and within what bounds.
+struct AttentionRequest {
+  SegmentAttention* attention = nullptr;
+  AttentionBounds bounds = kShownAttention;
+};
 
 // Gives a segment, whose samples these are, the words of its best hypothesis. Precondition:
 // attend's own engine runs the model, whose input the frames have.
 void AddWords(const LoadedModel& loaded, const SoundFrames& frames, std::span<const float> samples,
-              ForcedDecoding* decoding, TranscriptSegment* segment);
+              const AttentionRequest& request, ForcedDecoding* decoding,
+              TranscriptSegment* segment);
 
 }  // namespace attend
 

@@ -10,6 +10,8 @@
 #include "media/sound_frames.h"
 #include "tasks/checks.h"
 #include "tasks/running_search.h"
+#include "tasks/transcription/heard_recordings.h"
+#include "tasks/transcription/recording_vectors.h"
 #include "tasks/transcription/segments.h"
 #include "tasks/transcription/timed_words.h"
 #include "tasks/transcription/transcription_options.h"
@@ -23,28 +25,12 @@ std::shared_ptr<const LoadedModel> Checked(std::shared_ptr<const LoadedModel> lo
   return loaded;
 }
 
-// A recording at the model's rate, or why there is none.
-struct Heard {
-  std::string name;
-  Sound sound;
-  std::string error;
-};
-
 // What is searched by itself.
 struct Segment {
   std::span<const float> samples;
   const std::string* name;
   TranscriptSegment* found;
 };
-
-// Of items from `begin` on: as many as are in memory together, at least one.
-size_t EndOfGroup(size_t begin, size_t count, const std::function<double(size_t)>& seconds) {
-  constexpr double kTogether = 600;
-  double sum = seconds(begin);
-  size_t end = begin + 1;
-  while (end < count && (sum += seconds(end)) <= kTogether) ++end;
-  return end;
-}
 
 Sound AtRate(const RecordingSamples& recording, int64_t rate) {
   Sound sound{recording.rate, {recording.samples.begin(), recording.samples.end()}};
@@ -84,15 +70,10 @@ std::vector<Transcription> Transcriber::Impl::Transcribe(
   if (options.word_times && loaded->make_stepper != nullptr)
     throw Error(ErrorKind::kUsage, "word times are of attend's own engine; leave out the device");
   std::vector<Transcription> transcriptions(count);
-  for (size_t begin = 0; begin < count;) {
-    const size_t end = EndOfGroup(begin, count, seconds);
-    CheckNotStopped(options.stop);
-    std::vector<Heard> heard(end - begin);
-    running.Get().threads.pool.ParallelFor(
-        std::ssize(heard), [&](int64_t i, int /*worker*/) { heard[i] = hear(begin + i); });
-    TranscribeGroup(heard, options, std::span(transcriptions).subspan(begin, heard.size()));
-    begin = end;
-  }
+  HearAll({count, seconds, hear, options.stop}, &running.Get().threads.pool,
+          [&](size_t begin, std::span<const Heard> heard) {
+            TranscribeGroup(heard, options, std::span(transcriptions).subspan(begin, heard.size()));
+          });
   return transcriptions;
 }
 
@@ -144,7 +125,8 @@ void Transcriber::Impl::Search(std::span<const Segment> segments,
   if (!options.word_times) return;
   run.threads.pool.ParallelFor(std::ssize(segments), [&](int64_t i, int worker) {
     CheckNotStopped(options.stop);
-    AddWords(*loaded, frames, segments[i].samples, &run.threads.forced[worker], segments[i].found);
+    AddWords(*loaded, frames, segments[i].samples, {}, &run.threads.forced[worker],
+             segments[i].found);
   });
 }
 
@@ -182,16 +164,23 @@ std::vector<Transcription> Transcriber::Transcribe(std::span<const RecordingSamp
 
 std::vector<Transcription> Transcriber::TranscribeFiles(std::span<const std::string> paths,
                                                         const TranscriptionOptions& options) const {
-  const auto hear = [&](size_t i) {
-    try {
-      return Heard{paths[i], Resample(ReadSound(paths[i]), rate()), ""};
-    } catch (const Error& error) {
-      return Heard{paths[i], {}, error.what()};
-    }
-  };
-  const auto seconds = [&](size_t i) { return SecondsOfFile(paths[i]); };
-  return impl_->Transcribe(paths.size(), seconds, hear, options);
+  const Recordings files = RecordingsOfFiles(paths, rate(), options.stop);
+  return impl_->Transcribe(files.count, files.seconds, files.hear, options);
 }
+
+std::vector<RecordingVector> Transcriber::EmbedFiles(
+    std::span<const std::string> paths, const RecordingEmbeddingOptions& options) const {
+  std::vector<RecordingVector> vectors(paths.size());
+  WorkPool& pool = impl_->running.Get().threads.pool;
+  HearAll(RecordingsOfFiles(paths, rate(), options.stop), &pool,
+          [&](size_t begin, std::span<const Heard> heard) {
+            EmbedHeard(*impl_->loaded, impl_->frames, heard, options, &pool,
+                       std::span(vectors).subspan(begin, heard.size()));
+          });
+  return vectors;
+}
+
+int64_t Transcriber::width() const { return impl_->loaded->config().encoder->d_model; }
 
 int64_t Transcriber::rate() const { return impl_->frames.input().rate; }
 

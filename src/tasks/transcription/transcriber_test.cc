@@ -194,6 +194,23 @@ TEST(LongRecordingsTest, HaveTimesOfWords) {
   }
 }
 
+// A text that takes all positions of the decoder has times, too.
+TEST(LongRecordingsTest, HaveTimesOfWordsUpToTheLastPosition) {
+  auto model = MakeSpeechModel();
+  model->config.decoder->positions = PositionKind::kLearned;
+  model->config.decoder->max_positions = 6;
+  model->tensors = RandomTensors(model->config, 7, 0.1);
+  const Sound sound = Digits(9, 4);
+  const RecordingSamples recording{sound.samples, 8000};
+  const auto found = Transcriber(model, {.threads = 1})
+                         .Transcribe({&recording, 1}, {.max_length = 50, .word_times = true})[0];
+  ASSERT_EQ(found.segments.size(), 1);
+  ASSERT_FALSE(found.segments[0].hypotheses[0].finished);
+  EXPECT_EQ(found.segments[0].hypotheses[0].ids.size(), 6);
+  ASSERT_FALSE(found.segments[0].words.empty());
+  EXPECT_NEAR(found.segments[0].words.back().end, sound.seconds(), 0.05);
+}
+
 // Eleven minutes, more than is in memory together, and a short recording beside it.
 TEST(LongRecordingsTest, MayBeLongerThanWhatIsSearchedTogether) {
   Sound sound{8000, {}};

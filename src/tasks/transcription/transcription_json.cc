@@ -3,11 +3,17 @@
 #include <cmath>
 
 namespace attend {
-namespace {
 
 double InMilliseconds(double seconds) { return std::round(seconds * 1000) / 1000; }
 
-}  // namespace
+Json WordsToJson(std::span<const TimedWord> words) {
+  Json list = Json::array();
+  for (const TimedWord& word : words)
+    list.push_back({{"text", word.text},
+                    {"begin", InMilliseconds(word.begin)},
+                    {"end", InMilliseconds(word.end)}});
+  return list;
+}
 
 Json TranscriptionToJson(const std::string& path, const Transcription& found) {
   if (!found.error.empty()) return {{"path", path}, {"error", found.error}};
@@ -23,10 +29,7 @@ Json TranscriptionToJson(const std::string& path, const Transcription& found) {
     Json& segment = segments.emplace_back(Json{{"begin", InMilliseconds(each.begin)},
                                                {"end", InMilliseconds(each.end)},
                                                {"text", each.hypotheses[0].text}});
-    for (const TimedWord& word : each.words)
-      segment["words"].push_back({{"text", word.text},
-                                  {"begin", InMilliseconds(word.begin)},
-                                  {"end", InMilliseconds(word.end)}});
+    if (!each.words.empty()) segment["words"] = WordsToJson(each.words);
   }
   return {{"path", path},
           {"text", found.hypotheses[0].text},

@@ -39,8 +39,11 @@ class QueuedSegments : public SharedQueue {
   void Done(const SearchInput& input, std::vector<SearchResult> results) override {
     JobSegment& segment = Of(input);
     segment.found.hypotheses = MakeTranscripts(loaded_->target(), std::move(results));
-    if (JobOf(segment).options.word_times)
-      AddWords(*loaded_, *frames_, segment.samples, &timing_[segment.worker], &segment.found);
+    if (JobOf(segment).options.word_times) {
+      AddWords(*loaded_, *frames_, segment.samples,
+               {.attention = HasAttention(segment) ? &segment.attention : nullptr},
+               &timing_[segment.worker], &segment.found);
+    }
     queue_->Done(segment, [] {});
   }
   void Dropped(const SearchInput& input) override { queue_->Dropped(Of(input)); }
@@ -51,6 +54,10 @@ class QueuedSegments : public SharedQueue {
  private:
   static TranscriptionJob& JobOf(const JobItem& item) {
     return static_cast<TranscriptionJob&>(*item.job);
+  }
+  static bool HasAttention(const JobSegment& segment) {
+    return JobOf(segment).attention &&
+           static_cast<int64_t>(segment.index) < kShownAttention.segments;
   }
   static JobSegment& Of(const SearchInput& input) {
     const auto& segment = static_cast<const JobSegment&>(input);

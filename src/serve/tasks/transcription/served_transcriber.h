@@ -16,6 +16,7 @@
 #include "serve/serve_options.h"
 #include "serve/served_model.h"
 #include "tasks/search_work.h"
+#include "tasks/transcription/recording_attention.h"
 
 namespace attend {
 
@@ -27,6 +28,7 @@ struct JobSegment : JobItem, SearchInput {
   int worker = 0;    // the thread that searches it
   std::span<const float> samples;
   TranscriptSegment found;
+  SegmentAttention attention;  // where the job wants it, of the first ones
 };
 
 class ServedTranscriber;
@@ -38,7 +40,8 @@ struct TranscriptionJob : Job {
 
   std::shared_ptr<ServedTranscriber> model;
   TranscriptionOptions options;
-  Sound sound;  // at the model's rate
+  bool attention = false;  // what words look at; goes with options.word_times
+  Sound sound;             // at the model's rate
   std::deque<JobSegment> segments;
 };
 

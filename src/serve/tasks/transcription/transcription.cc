@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <utility>
+#include <vector>
 
 #include "attend/error.h"
 #include "serve/openapi.h"
@@ -31,9 +32,16 @@ void CheckLanguage(const std::string& language, const ServedTranscriber& model) 
 HttpResponse AnswerOf(const TranscriptionRequest& asked, TranscriptionJob* job) {
   Transcription found;
   found.seconds = job->sound.seconds();
-  for (JobSegment& segment : job->segments) found.segments.push_back(std::move(segment.found));
+  std::vector<SegmentAttention> attention;
+  for (JobSegment& segment : job->segments) {
+    found.segments.push_back(std::move(segment.found));
+    if (segment.attention.columns > 0) attention.push_back(std::move(segment.attention));
+  }
   found.hypotheses = JoinSegments(found.segments);
-  return TranscriptionResponse(asked, found, job->model->language());
+  Json attended;
+  if (asked.attention)
+    attended = RecordingAttentionToJson(job->model->config(), found.segments, attention);
+  return TranscriptionResponse(asked, found, job->model->language(), std::move(attended));
 }
 
 Json RequestSchema(const ModelStore& models) {
@@ -91,6 +99,7 @@ class TranscribingHandler : public TaskHandler {
     if (!job->model->HasRoom()) context_.router.RefuseWork();
     CheckLanguage(request.language, *job->model);
     job->options.word_times = request.NeedsWordTimes();
+    job->attention = request.attention;
     job->model->TakeFile(request.file, request.file_name, job.get());
     request.file = {};  // nobody needs its bytes any more
     job->bulk = request.queue.IsBulk(std::ssize(job->segments));

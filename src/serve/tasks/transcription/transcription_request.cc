@@ -42,6 +42,10 @@ void Check(TranscriptionRequest* asked) {
                                                "verbose_json alone",
                                                kGranularities));
   }
+  if (asked->attention && !verbose) {
+    throw Error(ErrorKind::kInput,
+                "request: attention goes with response_format verbose_json alone");
+  }
   if (!asked->words) asked->segments = true;
 }
 
@@ -82,6 +86,8 @@ FieldList Fields(TranscriptionRequest& request) {
            "what the answer is")
       .Add("language", &request.language, "the model's own; empty: that one")
       .Add("temperature", &request.temperature, 0, 1, "0: transcripts are not drawn")
+      .Add("attention", &request.attention,
+           "say what each word looks at in the recording; goes with response_format verbose_json")
       .Nest("", Fields(request.queue));
   return fields;
 }
@@ -120,7 +126,7 @@ TranscriptionRequest ReadTranscriptionRequest(const HttpRequest& request) {
 }
 
 HttpResponse TranscriptionResponse(const TranscriptionRequest& asked, const Transcription& found,
-                                   const std::string& language) {
+                                   const std::string& language, Json attention) {
   const std::string& text = found.hypotheses[0].text;
   switch (asked.format) {
     case TranscriptFormat::kText:
@@ -139,6 +145,7 @@ HttpResponse TranscriptionResponse(const TranscriptionRequest& asked, const Tran
     answer["duration"] = found.seconds;
     if (asked.segments) answer["segments"] = Segments(found);
     if (asked.words) answer["words"] = Words(found);
+    if (asked.attention) answer["attention"] = std::move(attention);
   }
   return {200, Dump(answer)};
 }

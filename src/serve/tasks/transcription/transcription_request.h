@@ -7,6 +7,7 @@
 
 #include "attend/translator.h"
 #include "base/fields.h"
+#include "base/json.h"
 #include "serve/http_message.h"
 #include "serve/request_queue.h"
 
@@ -21,11 +22,13 @@ struct TranscriptionRequest {
   std::string language;                  // empty: the model's
   double temperature = 0;                // of drawn outputs; the search draws none
   bool words = false, segments = false;  // what verbose_json has
+  bool attention = false;                // of words, in verbose_json
   QueueOptions queue;
 
   // Subtitles of long segments are divided between words.
   bool NeedsWordTimes() const {
-    return words || format == TranscriptFormat::kSrt || format == TranscriptFormat::kVtt;
+    return words || attention || format == TranscriptFormat::kSrt ||
+           format == TranscriptFormat::kVtt;
   }
 };
 
@@ -36,9 +39,9 @@ FieldList Fields(TranscriptionRequest& request);
 // Error(kConfiguration) for a member that is missing, not known, given twice or of a wrong value.
 TranscriptionRequest ReadTranscriptionRequest(const HttpRequest& request);
 
-// `language`: the model's, or "".
+// `language`: the model's, or ""; `attention`: of RecordingAttentionToJson, or null.
 HttpResponse TranscriptionResponse(const TranscriptionRequest& asked, const Transcription& found,
-                                   const std::string& language);
+                                   const std::string& language, Json attention);
 
 }  // namespace attend
 
