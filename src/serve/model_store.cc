@@ -30,7 +30,7 @@ constexpr std::chrono::seconds kLookEvery{1};
 std::string StampOf(const std::string& directory, bool contents = false) {
   std::string stamp;
   for (const char* name : {kConfigFile, kTensorFile, kAdapterFile, kJointVocabularyFile,
-                           kSourceVocabularyFile, kTargetVocabularyFile}) {
+                           kSourceVocabularyFile, kTargetVocabularyFile, kGraphFile}) {
     struct stat found;
     if (stat(fmt::format("{}/{}", directory, name).c_str(), &found) == 0) {
       stamp += fmt::format("{}.{}.{}.", name, found.st_dev, found.st_ino);

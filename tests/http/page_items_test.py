@@ -105,11 +105,11 @@ def test_the_answer_to_all_three_inputs(page, service, photo):
 
 
 def test_the_graph_around_the_links_is_drawn(page, service):
-    given(page, links=["barn"])
-    share = result(service, links=["barn"])["attention"]["links"]["rollout"][0]
-    assert page.texts(".neighbourhood .linked text") == ["barn", f"{100 * share:.1f} %"]
-    assert sorted(page.texts(".neighbourhood .relation text")) == ["is made of\u00a0→", "stands by\u00a0→"]
-    assert sorted(page.texts(".neighbourhood .neighbour text")) == ["house", "wood"]
+    given(page, links=["house"])
+    share = result(service, links=["house"])["attention"]["links"]["rollout"][0]
+    assert page.texts(".neighbourhood .linked text") == ["house", f"{100 * share:.1f} %"]
+    assert sorted(page.texts(".neighbourhood .relation text")) == ["is made of\u00a0→", "←\u00a0stands by"]
+    assert sorted(page.texts(".neighbourhood .neighbour text")) == ["barn", "wood"]
     assert page.js("document.querySelectorAll('.neighbourhood path').length") == 4
     assert not page.js("document.querySelector('.item-text').offsetParent") and not page.js("document.querySelector('.item-picture').offsetParent")
 
