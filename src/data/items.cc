@@ -97,10 +97,13 @@ KnowledgeGraph ReadGraph(const std::vector<std::string>& files) {
     LineReader reader(file, FormatCheck::kText);
     std::string line;
     while (reader.Next(&line)) {
-      const std::string repaired = RepairUtf8(line);
+      std::string repaired = RepairUtf8(line);
+      // Of CRLF whose LF is missing at the end of the file: no part of a name.
+      repaired.erase(repaired.find_last_not_of('\r') + 1);
       const size_t first = repaired.find('\t');
-      const size_t second = first == line.npos ? first : repaired.find('\t', first + 1);
-      const bool three = second != line.npos && repaired.find('\t', second + 1) == line.npos;
+      const size_t second = first == repaired.npos ? first : repaired.find('\t', first + 1);
+      const bool three =
+          second != repaired.npos && repaired.find('\t', second + 1) == repaired.npos;
       if (!three || first == 0 || second == first + 1 || second + 1 == repaired.size()) {
         Refuse(fmt::format("{}:{}", file, reader.lines()),
                fmt::format("'{}', expected a node, a tab, a relation, a tab and a node",
