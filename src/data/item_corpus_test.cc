@@ -115,6 +115,14 @@ TEST_F(ItemCorpusTest, DamageIsNamed) {
   EXPECT_THAT(Message(R"({"text": 5, "label": "a"})"), HasSubstr("text is 5, expected a text"));
 }
 
+// Whether the last one has its LF or not.
+TEST_F(ItemCorpusTest, LinesOfAGraphMayEndInCrlf) {
+  Write("crlf.tsv", "a\tb\tc\r\nc\tb\ta\r");
+  EXPECT_THAT(ReadGraph({Path("crlf.tsv")}).nodes, ElementsAre("a", "c"));
+  Write("bad.tsv", "a\tb\t\r");
+  EXPECT_THROW(ReadGraph({Path("bad.tsv")}), Error);
+}
+
 TEST_F(ItemCorpusTest, AGraphIsSortedAndWhole) {
   using Triple = std::array<int64_t, 3>;
   const KnowledgeGraph graph = ReadGraph({Path("graph.tsv")});

@@ -60,7 +60,11 @@ Item ParseItem(const std::string& line, const std::filesystem::path& folder,
     else if (key == "id")
       item.id = TextOf(value, key, where);
     if (key == "text") item.text = TextOf(value, key, where);
-    if (key == "picture") item.picture = folder / TextOf(value, key, where);
+    if (key == "picture") {
+      const std::string path = TextOf(value, key, where);
+      if (path.empty()) Refuse(where, "the picture's path is empty; leave out the key");
+      item.picture = folder / path;
+    }
     if (key == "links") item.links = LinksOf(value, where);
     if (key == "label") item.label = TextOf(value, key, where);
   }
@@ -98,7 +102,9 @@ KnowledgeGraph ReadGraph(const std::vector<std::string>& files) {
     LineReader reader(file, FormatCheck::kText);
     std::string line;
     while (reader.Next(&line)) {
-      const std::string repaired = RepairUtf8(line);
+      std::string repaired = RepairUtf8(line);
+      // Of CRLF whose LF is missing at the end of the file: no part of a name.
+      repaired.erase(repaired.find_last_not_of('\r') + 1);
       const auto split = SplitTriple(repaired);
       if (!split) {
         Refuse(fmt::format("{}:{}", file, reader.lines()),

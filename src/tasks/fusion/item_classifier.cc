@@ -181,7 +181,7 @@ std::vector<ItemVector> ItemClassifier::Embed(std::span<const ClassifiedItem> it
   return found;
 }
 
-int64_t ItemClassifier::shared_width() const { return impl_->config().fusion->shared_width; }
+int64_t ItemClassifier::shared_width() const { return impl_->reader.config().fusion->shared_width; }
 
 std::string ItemClassifier::ReasonAgainst(const ClassifiedItem& item) const {
   try {
