@@ -133,7 +133,7 @@ export class SpectrogramAttention {
   }
 
   ticks() {
-    const {begin, end} = this.shown, length = end - begin, step = [1, 2, 5, 10, 20, 60].find(each => length / each <= 8) ?? 120, ticks = [];
+    const {begin, end} = this.shown, length = end - begin, step = [1, 2, 5, 10, 20, 60].find(each => length / each <= 5) ?? 120, ticks = [];
     for (let second = Math.ceil(begin / step) * step; second <= end; second += step) {
       const tick = document.createElement("span");
       tick.textContent = `${second} s`;

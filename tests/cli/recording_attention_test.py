@@ -11,7 +11,7 @@ import xml.etree.ElementTree
 
 import pytest
 from programs import attend, refused
-from random_models import write_transcriber
+from random_models import write_wordy_transcriber
 
 GOLDEN = pathlib.Path(__file__).resolve().parents[1] / "data" / "golden_v1"
 SVG = "{http://www.w3.org/2000/svg}"
@@ -20,18 +20,7 @@ LAYERS, HEADS, RATE = 2, 4, 8000
 
 @pytest.fixture(name="model", scope="module")
 def transcriber(tmp_path_factory):
-    return of_many_words(tmp_path_factory.mktemp("transcriber"))
-
-
-def of_many_words(folder, **frames):
-    """A transcriber whose tokens each begin a word."""
-    model = write_transcriber(folder, **frames)
-    pieces = pytest.importorskip("sentencepiece").SentencePieceProcessor(model_file=str(GOLDEN / "vocab.spm"))
-    config = json.loads((model / "config.json").read_text(encoding="utf-8"))
-    wordless = [i for i in range(4, pieces.get_piece_size()) if not pieces.id_to_piece(i).startswith("▁") or pieces.id_to_piece(i) == "▁"]
-    config["model"]["suppress_tokens"] = [pieces.eos_id(), *wordless]  # it writes as long as it may
-    (model / "config.json").write_text(json.dumps(config), encoding="utf-8")
-    return model
+    return write_wordy_transcriber(tmp_path_factory.mktemp("transcriber"))
 
 
 def write_recording(path, parts):
@@ -95,7 +84,7 @@ def test_rows_add_to_one(model, recording, tmp_path):
 
 
 def test_silence_that_fills_up_gets_the_rest(tmp_path, recording):
-    found = json.loads(draw(of_many_words(tmp_path, padded_seconds=2), recording, tmp_path / "a.json"))
+    found = json.loads(draw(write_wordy_transcriber(tmp_path, padded_seconds=2), recording, tmp_path / "a.json"))
     assert found["columns"] == 25
     sums = [sum(row) for layer in found["heads"] for head in layer for row in head]
     assert 0 < min(sums) and max(sums) < 0.999

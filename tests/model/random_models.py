@@ -206,6 +206,19 @@ def write_transcriber(folder, **frames):
     return write_model(folder, config)
 
 
+def write_wordy_transcriber(folder, **frames):
+    """One each of whose tokens begins a word, and which writes as long as it may."""
+    import sentencepiece
+
+    model = write_transcriber(folder, **frames)
+    pieces = sentencepiece.SentencePieceProcessor(model_file=str(GOLDEN / "vocab.spm"))
+    config = json.loads((model / "config.json").read_text(encoding="utf-8"))
+    wordless = [i for i in range(4, pieces.get_piece_size()) if not pieces.id_to_piece(i).startswith("▁") or pieces.id_to_piece(i) == "▁"]
+    config["model"]["suppress_tokens"] = [pieces.eos_id(), *wordless]
+    (model / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    return model
+
+
 TEXT = ["the small house", "a green door in the old wall", "the wall is old , the door is new .", "house of wood", "new"]
 OF_TASKS = {
     "masked_language_model": {},
