@@ -19,7 +19,8 @@ namespace attend {
 namespace nb = nanobind;
 namespace {
 
-// A mapping with any of "text", "picture" (a path or bytes) and "links"; None is as good as none.
+// A mapping with any of "text", "picture" (a path or bytes) and "links"; None is as good as none. What
+// lines of training have beside them, "id" and "label", says nothing here.
 ClassifiedItem ItemOf(const nb::handle& given) {
   if (!PyMapping_Check(given.ptr()) || PyUnicode_Check(given.ptr()))
     throw nb::type_error("an item is a mapping of text, picture and links");
@@ -27,6 +28,7 @@ ClassifiedItem ItemOf(const nb::handle& given) {
   for (const nb::handle key : nb::borrow<nb::iterable>(given)) {
     const auto name = nb::cast<std::string>(key);
     const nb::object value = nb::borrow<nb::object>(given)[key];
+    if (name == "id" || name == "label") continue;
     if (name != "text" && name != "picture" && name != "links") {
       throw Error(ErrorKind::kUsage,
                   fmt::format("unknown input '{}', expected text, picture or links", name));
@@ -63,14 +65,12 @@ nb::list ClassifyItems(const Runner<ItemClassifier>& self, const nb::iterable& i
                        bool contributions) {
   std::vector<ClassifiedItem> all;
   for (const nb::handle item : items) all.push_back(ItemOf(item));
-  nb::list results;
-  InWindows(all, [&](std::span<const ClassifiedItem> window, Windows* windows) {
-    std::vector<ItemClassification> found;
-    windows->Run([&](const std::atomic<bool>* stop) {
-      found = self.task.Classify(window, contributions, stop);
-    });
-    for (const ItemClassification& each : found) results.append(ResultOf(each));
+  std::vector<ItemClassification> found;
+  Windows().Run([&](const std::atomic<bool>* stop) {
+    found = self.task.Classify(all, contributions, stop);
   });
+  nb::list results;
+  for (const ItemClassification& each : found) results.append(ResultOf(each));
   return results;
 }
 

@@ -163,6 +163,8 @@ def test_items_have_the_probabilities_of_the_engine(inputs, tmp_path):
     assert None in found.contributions.values() or " " in inputs
     with pytest.raises(attend.InputError, match="link 'wod' is no node of the model's graph; did you mean 'wood'"):
         engine.classify([{"links": ["wod"]}])
+    with pytest.raises(attend.InputError, match="item 70: link 'wod'"):
+        engine.classify([{"id": "1", "label": "red", "links": ["wood"]}] * 69 + [{"links": ["wod"]}])
     with pytest.raises(attend.UsageError, match="of is 'links', expected text or picture"):
         engine.embed([whole], of="links")
 

@@ -4,7 +4,7 @@ const kKinds = ["image/png", "image/jpeg"];
 export class PictureInput {
   // Inside `place`: an input of files, an img, an element of class "hint" and a button, which takes the picture away. `changed` is called with each new picture.
   constructor(place, changed) {
-    Object.assign(this, {place, changed, picture: null});  // a data URL
+    Object.assign(this, {place, changed, picture: null, reader: null});  // a data URL
     const input = place.querySelector("input");
     this.kinds = place.querySelector(".hint").textContent;
     this.button = place.querySelector("button");
@@ -21,12 +21,13 @@ export class PictureInput {
     const file = [...files].find(each => kKinds.includes(each.type)), hint = this.place.querySelector(".hint");
     hint.textContent = file ? file.name : "That is no PNG or JPEG picture.";
     if (!file) return this.set(null);
-    const reader = new FileReader();
-    reader.addEventListener("load", () => this.set(reader.result));
+    const reader = this.reader = new FileReader();
+    reader.addEventListener("load", () => { if (this.reader === reader) this.set(reader.result); });  // no newer file was chosen
     reader.readAsDataURL(file);
   }
 
   set(picture) {
+    this.reader = null;
     this.picture = picture;
     const image = this.place.querySelector("img");
     image.hidden = this.button.hidden = picture === null;

@@ -20,25 +20,46 @@ export function wavOf(samples, rate) {
   return new Blob([view.buffer], {type: "audio/wav"});
 }
 
-// Records from the microphone until `stop`, which gives {samples, rate}. Throws where there is none, or it may not be used.
+// The same sound with `rate` samples a second.
+async function resampled(samples, from, rate) {
+  if (from === rate || !samples.length) return samples;
+  const context = new OfflineAudioContext(1, Math.ceil(samples.length * rate / from), rate);
+  const buffer = context.createBuffer(1, samples.length, from), source = context.createBufferSource();
+  buffer.copyToChannel(samples, 0);
+  source.buffer = buffer;
+  source.connect(context.destination);
+  source.start();
+  return (await context.startRendering()).getChannelData(0);
+}
+
+// Records from the microphone until `stop`, which gives samples of a rate. Throws where there is none, or it may not be used.
 export class Recorder {
   async start() {
     this.stream = await navigator.mediaDevices.getUserMedia({audio: {channelCount: 1}});
     this.context = new AudioContext();
-    await this.context.audioWorklet.addModule("recorder_worklet.js");
     this.pieces = [];
+    try {
+      await this.context.audioWorklet.addModule("recorder_worklet.js");
+    } catch (error) {
+      await this.close();
+      throw error;
+    }
     this.node = new AudioWorkletNode(this.context, "recorder", {numberOfOutputs: 0});
     this.node.port.onmessage = ({data}) => this.pieces.push(data);
     this.context.createMediaStreamSource(this.stream).connect(this.node);
   }
 
-  async stop() {
+  async close() {
     for (const track of this.stream.getTracks()) track.stop();
-    const rate = this.context.sampleRate, samples = new Float32Array(this.pieces.reduce((sum, piece) => sum + piece.length, 0));
     await this.context.close();
+  }
+
+  async stop(rate) {
+    const recorded = this.context.sampleRate, samples = new Float32Array(this.pieces.reduce((sum, piece) => sum + piece.length, 0));
+    await this.close();
     let at = 0;
     for (const piece of this.pieces) { samples.set(piece, at); at += piece.length; }
-    return {samples, rate};
+    return resampled(samples, recorded, rate);
   }
 }
 

@@ -33,35 +33,42 @@ export class TranscriptionPanel extends TextPanel {
     this.file = file;
     this.sound = null;
     this.hint(file.name);
+    this.showText(null);  // the words on show are another recording's
     this.run();
     const context = new OfflineAudioContext(1, 1, this.model?.sound.rate ?? 16000);  // what the model hears
-    try {
-      this.sound = await context.decodeAudioData(await file.arrayBuffer());
-    } catch {  // the server may read what the browser can't
-      this.hint(`${file.name}, which this browser can't play`);
-    }
+    const sound = await file.arrayBuffer().then(bytes => context.decodeAudioData(bytes)).catch(() => null);
+    if (this.file !== file) return;  // a newer one was opened
+    this.sound = sound;
+    if (!sound) this.hint(`${file.name}, which this browser can't play`);  // the server may read it
     byId("transcribe-play").hidden = !this.sound;
     this.draw();
   }
 
   async record() {
     const button = byId("transcribe-record");
-    if (this.recorder) {
-      const {samples, rate} = await this.recorder.stop();
-      this.recorder = null;
-      button.textContent = "Record";
-      if (samples.length) this.open(new File([wavOf(samples, rate)], "recording.wav", {type: "audio/wav"}));
-      return;
-    }
-    const recorder = new Recorder();
+    button.disabled = true;  // until it is another button
     try {
-      await recorder.start();
+      await (this.recorder ? this.endRecording() : this.startRecording());
     } catch {
-      return this.hint("The microphone can't be used.");
+      this.recorder = null;
+      this.hint("The microphone can't be used.");
     }
+    button.textContent = this.recorder ? "Stop and transcribe" : "Record";
+    button.disabled = false;
+  }
+
+  async startRecording() {
+    const recorder = new Recorder();
+    await recorder.start();
     this.recorder = recorder;
-    button.textContent = "Stop and transcribe";
     this.hint("Recording…");
+  }
+
+  async endRecording() {
+    const recorder = this.recorder, rate = this.model?.sound.rate ?? 16000;
+    this.recorder = null;
+    const samples = await recorder.stop(rate);
+    if (samples.length) this.open(new File([wavOf(samples, rate)], "recording.wav", {type: "audio/wav"}));
   }
 
   quiet() {

@@ -11,8 +11,10 @@
 namespace attend {
 namespace {
 
-// Of a file: an hour, which takes 4 bytes a sample while its request lasts.
+// Of a file: an hour, which takes 4 bytes a sample while it is cut; what is silent then goes.
 constexpr SoundLimits kLimits{.max_seconds = 3600, .max_samples = int64_t{1} << 27};
+// Of all jobs of a model that wait or run: 1 GiB.
+constexpr int64_t kMostSamples = int64_t{1} << 28;
 
 class QueuedSegments : public SharedQueue {
  public:
@@ -38,6 +40,7 @@ class QueuedSegments : public SharedQueue {
   bool Wanted(const SearchInput& input) override { return RequestQueue::Wanted(Of(input)); }
   void Done(const SearchInput& input, std::vector<SearchResult> results) override {
     JobSegment& segment = Of(input);
+    segment.numbers = {};
     segment.found.hypotheses = MakeTranscripts(loaded_->target(), std::move(results));
     if (JobOf(segment).options.word_times) {
       AddWords(*loaded_, *frames_, segment.samples,
@@ -46,8 +49,12 @@ class QueuedSegments : public SharedQueue {
     }
     queue_->Done(segment, [] {});
   }
-  void Dropped(const SearchInput& input) override { queue_->Dropped(Of(input)); }
+  void Dropped(const SearchInput& input) override {
+    Of(input).numbers = {};
+    queue_->Dropped(Of(input));
+  }
   void Failed(const SearchInput& input, const std::exception_ptr& error) override {
+    Of(input).numbers = {};
     queue_->Failed(Of(input), error);
   }
 
@@ -94,20 +101,26 @@ ServedTranscriber::ServedTranscriber(const ModelToServe& model, const ServeOptio
       search_(std::make_unique<SearchWork>(MakeTranscriptionSearchModel(*loaded()), segments_.get(),
                                            pool)) {}
 
-void ServedTranscriber::TakeFile(const std::string& bytes, const std::string& name,
-                                 TranscriptionJob* job) const {
+bool ServedTranscriber::TakeFile(const std::string& bytes, const std::string& name,
+                                 TranscriptionJob* job) {
   const FrameInput& input = frames_.input();
-  job->sound = Resample(DecodeSound(bytes, name, kLimits), input.rate, kLimits);
-  const std::span<const float> samples = job->sound.samples;
+  const Sound sound = Resample(DecodeSound(bytes, name, kLimits), input.rate, kLimits);
+  job->seconds = sound.seconds();
   const auto rate = static_cast<double>(input.rate);
-  for (const auto& [begin, end] : CutRecording(samples, config(), job->options)) {
+  int64_t samples = 0;
+  for (const auto& [begin, end] : CutRecording(sound.samples, config(), job->options)) {
     JobSegment& segment = job->segments.emplace_back();
     segment.index = job->segments.size() - 1;
-    segment.samples = samples.subspan(begin, end - begin);
+    segment.samples.assign(sound.samples.begin() + begin, sound.samples.begin() + end);
+    samples += end - begin;
     segment.room = input.RowsOf(frames_.Count(end - begin));
     segment.found.begin = static_cast<double>(begin) / rate;
     segment.found.end = static_cast<double>(end) / rate;
   }
+  const bool fits = samples_->fetch_add(samples) + samples <= kMostSamples;
+  job->held = std::shared_ptr<void>(nullptr,
+                                    [all = samples_, samples](void* /*none*/) { *all -= samples; });
+  return fits;
 }
 
 void ServedTranscriber::Describe(Json* json) const {

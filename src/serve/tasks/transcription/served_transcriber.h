@@ -3,9 +3,10 @@
 #ifndef ATTEND_SERVE_TASKS_TRANSCRIPTION_SERVED_TRANSCRIBER_H_
 #define ATTEND_SERVE_TASKS_TRANSCRIPTION_SERVED_TRANSCRIBER_H_
 
+#include <atomic>
+#include <cstdint>
 #include <deque>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,7 @@ constexpr const char* kTranscriptionsRoute = "/v1/audio/transcriptions";
 struct JobSegment : JobItem, SearchInput {
   size_t index = 0;  // of the job's
   int worker = 0;    // the thread that searches it
-  std::span<const float> samples;
+  std::vector<float> samples;
   TranscriptSegment found;
   SegmentAttention attention;  // where the job wants it, of the first ones
 };
@@ -40,8 +41,9 @@ struct TranscriptionJob : Job {
 
   std::shared_ptr<ServedTranscriber> model;
   TranscriptionOptions options;
-  bool attention = false;  // what words look at; goes with options.word_times
-  Sound sound;             // at the model's rate
+  bool attention = false;      // what words look at; goes with options.word_times
+  double seconds = 0;          // of the recording
+  std::shared_ptr<void> held;  // while it lives its samples count towards what the model holds
   std::deque<JobSegment> segments;
 };
 
@@ -56,9 +58,10 @@ class ServedTranscriber final : public ServedModel {
   std::string language() const {
     return config().languages.empty() ? "" : config().languages.back();
   }
-  // Decodes a file for a job and cuts it into segments: none of a silent one. Throws Error(kInput)
-  // that names the file for one that can't be read or is too long.
-  void TakeFile(const std::string& bytes, const std::string& name, TranscriptionJob* job) const;
+  // Decodes a file for a job and cuts it into segments: none of a silent one. Returns false where
+  // other jobs have too much sound in memory. Throws Error(kInput) that names the file for one that
+  // can't be read or is too long.
+  bool TakeFile(const std::string& bytes, const std::string& name, TranscriptionJob* job);
 
   int64_t waiting() const override { return queue_.waiting(); }
   int64_t live() const override { return queue_.live(); }
@@ -69,6 +72,7 @@ class ServedTranscriber final : public ServedModel {
 
  private:
   const SoundFrames frames_;
+  const std::shared_ptr<std::atomic<int64_t>> samples_ = std::make_shared<std::atomic<int64_t>>(0);
   RequestQueue queue_;
   std::unique_ptr<SharedQueue> segments_;  // the queue, as the search sees it
   std::unique_ptr<SearchWork> search_;

@@ -31,7 +31,7 @@ void CheckLanguage(const std::string& language, const ServedTranscriber& model) 
 // Moves from the job's segments.
 HttpResponse AnswerOf(const TranscriptionRequest& asked, TranscriptionJob* job) {
   Transcription found;
-  found.seconds = job->sound.seconds();
+  found.seconds = job->seconds;
   std::vector<SegmentAttention> attention;
   for (JobSegment& segment : job->segments) {
     found.segments.push_back(std::move(segment.found));
@@ -91,8 +91,17 @@ class TranscribingHandler : public TaskHandler {
 
  private:
   void Transcribe(const ExchangePtr& exchange) const {
-    TranscriptionRequest request = ReadTranscriptionRequest(exchange->request());
-    context_.router.SetLimit(exchange, request.queue.deadline_ms);
+    const auto request =
+        std::make_shared<TranscriptionRequest>(ReadTranscriptionRequest(exchange->request()));
+    context_.router.SetLimit(exchange, request->queue.deadline_ms);
+    // A small file may hold an hour of sound.
+    context_.router.Continue(exchange, /*large=*/true, [this, exchange, request] {
+      if (!exchange->Wanted()) return;
+      Attempt(exchange, [&] { Take(exchange, std::move(*request)); });
+    });
+  }
+
+  void Take(const ExchangePtr& exchange, TranscriptionRequest request) const {
     const auto job = std::make_shared<TranscriptionJob>();
     job->model = std::static_pointer_cast<ServedTranscriber>(
         context_.models.Find(kTranscriptionsRoute, request.model));
@@ -100,7 +109,8 @@ class TranscribingHandler : public TaskHandler {
     CheckLanguage(request.language, *job->model);
     job->options.word_times = request.NeedsWordTimes();
     job->attention = request.attention;
-    job->model->TakeFile(request.file, request.file_name, job.get());
+    if (!job->model->TakeFile(request.file, request.file_name, job.get()))
+      context_.router.RefuseWork();
     request.file = {};  // nobody needs its bytes any more
     job->bulk = request.queue.IsBulk(std::ssize(job->segments));
     Run(exchange, std::make_shared<const TranscriptionRequest>(std::move(request)), job);
