@@ -50,32 +50,37 @@ TEST_P(DrawnOutputsTest, AreAloneAsBesideOthersAndHaveTheScorersBits) {
 INSTANTIATE_TEST_SUITE_P(All, DrawnOutputsTest, testing::ValuesIn(AvailableInstructionSets()),
                          [](const auto& info) { return info.param; });
 
-// Of one source under many seeds: how often an output begins with a token, beside its probability.
+// Of one source under many seeds: how often outputs begin with a token, and are that token alone,
+// beside the scorer's probabilities. Outputs have the tokens 4 to 6, and do not end at once.
 TEST(SearchKindsTest, OutputsAreDrawnAsOftenAsTheyAreLikely) {
   ModelConfig config = SmallConfig(7);
   config.tie_target_output = false;
   const auto model = MakeModel(config);
   const std::vector<int32_t> source = {4, 6, 5};
+  const Scorer scorer(model, 1);
+  const auto probability = [&](const std::vector<int32_t>& ids, size_t place) {
+    return std::exp(scorer.ScoreIds({&source, 1}, {&ids, 1})[0].token_log_probabilities[place]);
+  };
   const Translator translator(model, {.threads = 1});
-  std::map<std::vector<int32_t>, double> drawn;
+  std::map<int32_t, double> begin, alone;
   constexpr int64_t kSeeds = 80, kDraws = 64;
   for (int64_t seed = 0; seed < kSeeds; ++seed) {
     const TranslationOptions options{
         .n_best = kDraws, .sample = true, .seed = seed, .max_length = 6};
     const auto translations = translator.TranslateIds({&source, 1}, options);
-    for (const Hypothesis& found : translations[0].hypotheses)
-      if (found.finished) drawn[found.ids] += 1.0 / (kSeeds * kDraws);
+    for (const Hypothesis& found : translations[0].hypotheses) {
+      begin[found.ids[0]] += 1.0 / (kSeeds * kDraws);
+      if (found.ids.size() == 1) alone[found.ids[0]] += 1.0 / (kSeeds * kDraws);
+    }
   }
-  const Scorer scorer(model, 1);
-  int64_t compared = 0;
-  for (const auto& [ids, share] : drawn) {
-    const double probability =
-        std::exp(scorer.ScoreIds({&source, 1}, {&ids, 1})[0].log_probability);
-    if (probability < 0.02) continue;
-    ++compared;
-    EXPECT_NEAR(share, probability, 5 * std::sqrt(probability / (kSeeds * kDraws)));
+  const double all = probability({4}, 0) + probability({5}, 0) + probability({6}, 0);
+  for (const int32_t id : {4, 5, 6}) {
+    const double first = probability({id}, 0) / all, end = probability({id}, 1);
+    const double more = probability({id, 4}, 1) + probability({id, 5}, 1) + probability({id, 6}, 1);
+    const double ends = first * end / (end + more);
+    EXPECT_NEAR(begin[id], first, 4 * std::sqrt(first / (kSeeds * kDraws)));
+    EXPECT_NEAR(alone[id], ends, 4 * std::sqrt(ends / (kSeeds * kDraws)));
   }
-  EXPECT_GT(compared, 3);
 }
 
 TEST(SearchKindsTest, GroupsOfABeamAndRepeatsReachTheSearch) {
