@@ -51,7 +51,7 @@ INSTANTIATE_TEST_SUITE_P(All, DrawnOutputsTest, testing::ValuesIn(AvailableInstr
                          [](const auto& info) { return info.param; });
 
 // Of one source under many seeds: how often outputs begin with a token, and are that token alone,
-// beside the scorer's probabilities. Outputs have the tokens 4 to 6, and do not end at once.
+// beside the scorer's probabilities. Outputs have the tokens 4 to 6 alone.
 TEST(SearchKindsTest, OutputsAreDrawnAsOftenAsTheyAreLikely) {
   ModelConfig config = SmallConfig(7);
   config.tie_target_output = false;
@@ -69,11 +69,13 @@ TEST(SearchKindsTest, OutputsAreDrawnAsOftenAsTheyAreLikely) {
         .n_best = kDraws, .sample = true, .seed = seed, .max_length = 6};
     const auto translations = translator.TranslateIds({&source, 1}, options);
     for (const Hypothesis& found : translations[0].hypotheses) {
+      if (found.ids.empty()) continue;
       begin[found.ids[0]] += 1.0 / (kSeeds * kDraws);
       if (found.ids.size() == 1) alone[found.ids[0]] += 1.0 / (kSeeds * kDraws);
     }
   }
-  const double all = probability({4}, 0) + probability({5}, 0) + probability({6}, 0);
+  const double all =
+      probability({}, 0) + probability({4}, 0) + probability({5}, 0) + probability({6}, 0);
   for (const int32_t id : {4, 5, 6}) {
     const double first = probability({id}, 0) / all, end = probability({id}, 1);
     const double more = probability({id, 4}, 1) + probability({id, 5}, 1) + probability({id, 6}, 1);
