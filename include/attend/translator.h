@@ -35,10 +35,30 @@ struct TranslatorOptions {
   std::string instruction_set;  // empty: what ATTEND_ISA names, or the best of the machine
 };
 
+// By what drawn outputs are compared with each other.
+enum class MbrUtility { kNone, kChrf, kBleu };
+
 struct TranslationOptions {
   int64_t beam_size = 4;
   double length_penalty = 0.6;  // alpha of ((5 + length) / 6)^alpha
   int64_t n_best = 1;           // at most beam_size
+  // Above 1: so many groups share the beam, and each avoids what those before it write (diverse
+  // beam search, Vijayakumar et al. 2018); a divisor of beam_size. Hypotheses are the best of each
+  // group first.
+  int64_t beam_groups = 1;
+  double diversity = 0.5;  // what a token costs, in log-probability, for each time it is taken
+  // Draws outputs, n_best of them and at random, in place of a beam search. They come in the order
+  // in which they are drawn and may be equal; a shortlist does not limit them.
+  bool sample = false;
+  double temperature = 1;  // logits are divided by it
+  int64_t top_k = 0;       // draw from so many likeliest tokens; 0: all
+  double top_p = 1;        // draw from the fewest likeliest with at least this probability together
+  int64_t seed = 1;        // what is drawn follows from it and the source
+  // Draws mbr_samples outputs and gives the n_best that are most like all of them (minimum Bayes
+  // risk, Eikema and Aziz 2020). Their scores are mean utilities, 0 to 100.
+  MbrUtility mbr = MbrUtility::kNone;
+  int64_t mbr_samples = 32;
+  int64_t no_repeat_ngram = 0;  // so many tokens in a row occur at most once; 0: may be repeated
   // Tokens of output, eos included. 0: those of the input plus 50, or more if outputs in training
   // were longer, and never less than min_length needs.
   int64_t max_length = 0;

@@ -105,6 +105,37 @@ def test_options_take_numpy_s_numbers(translator):
     assert translator.translate(LINES, **options) == translator.translate(LINES, beam_size=2, length_penalty=1)
 
 
+def test_drawn_outputs_are_those_of_the_program(translator):
+    options = {"sample": True, "n_best": 4, "top_k": 20, "temperature": 1.5, "seed": 7}
+    drawn = translator.translate(LINES, **options)
+    expected = program("translate", "--model", GOLDEN, "--sample", *"--n-best 4 --top-k 20 --temperature 1.5 --seed 7".split(), stdin="\n".join(LINES) + "\n")
+    found = [f"{i} ||| {each.text} ||| {each.score:.6f}" for i, translation in enumerate(drawn) for each in translation.hypotheses]
+    assert found == expected.splitlines()
+    assert drawn[2].hypotheses == translator.translate(LINES[2], **options).hypotheses
+    assert drawn[2].hypotheses != translator.translate(LINES[2], **options | {"seed": 8}).hypotheses
+
+
+def test_minimum_bayes_risk_chooses_what_is_most_like_all_that_is_drawn(translator):
+    """By sacreBLEU's chrF."""
+    chrf = pytest.importorskip("sacrebleu").CHRF()
+    options = {"top_k": 20, "temperature": 1.5, "seed": 3}
+    for line in LINES[:3]:
+        drawn = [each.text for each in translator.translate(line, sample=True, n_best=16, **options).hypotheses]
+        means = {text: sum(chrf.sentence_score(text, [other]).score for other in drawn) / len(drawn) for text in drawn}
+        best = translator.translate(line, mbr="chrf", mbr_samples=16, **options)
+        assert best == max(means, key=means.get)
+        assert best.score == pytest.approx(means[best])
+
+
+def test_groups_of_a_beam_differ(translator):
+    plain = translator.translate(LINES, beam_size=4, n_best=4)
+    diverse = translator.translate(LINES, beam_size=4, n_best=4, beam_groups=4, diversity=5)
+    assert sum(len({each.text.split(" ")[0] for each in translation.hypotheses}) for translation in diverse) > sum(
+        len({each.text.split(" ")[0] for each in translation.hypotheses}) for translation in plain)
+    with pytest.raises(attend.UsageError, match="beam_groups is 3, no divisor of the beam size of 4"):
+        translator.translate(LINES, beam_groups=3)
+
+
 def test_options_that_do_not_go_together(translator):
     for texts in ("lumi", []):
         with pytest.raises(attend.UsageError, match="n_best is 5, above the beam size of 4"):

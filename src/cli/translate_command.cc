@@ -252,6 +252,7 @@ int Translate(const std::vector<std::string>& arguments, const RunOnDevice& run_
       "attend translate --model MODEL --input test.en --output test.de\n"
       "echo 'A dog runs.' | attend translate --model MODEL --scores\n"
       "attend translate --model MODEL --input all.en.gz --output all.de.gz --resume --shard 3/8\n"
+      "attend translate --model MODEL --sample --top-k 20 --input plain.de --output back.en\n"
       "attend translate --model LSTM --device cpu --input test.en");
   command_line.Options(Fields(options))
       .Options(Fields(common, {"threads", "quiet", "data_dir"}))

@@ -36,7 +36,7 @@ NextToken ModelStepper::AskedOf(const StepRow& row) {
     own.insert(own.end(), row.never.begin(), row.never.end());
     never = own;
   }
-  const bool whole = shortlist_ == nullptr || row.forced >= 0;
+  const bool whole = shortlist_ == nullptr || row.forced >= 0 || row.sampling != nullptr;
   const ShortHead* head = whole ? nullptr : &short_heads_[row.hypothesis / cache_.beam_size()];
   return {row.forced, never, row.scored, row.also, head, row.sampling};
 }

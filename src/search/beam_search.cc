@@ -5,11 +5,13 @@
 #include <cmath>
 #include <tuple>
 
+#include "search/repeats.h"
+
 namespace attend {
 
 bool BeamSearch::Expansion::operator<(const Expansion& other) const {
-  return std::tuple(-log_probability, beam, id) <
-         std::tuple(-other.log_probability, other.beam, other.id);
+  return std::tuple(cost - log_probability, beam, id) <
+         std::tuple(other.cost - other.log_probability, other.beam, other.id);
 }
 
 void BeamSearch::Start(const SearchInput* input, const SearchOptions* options, bool constrained) {
@@ -22,6 +24,7 @@ void BeamSearch::Start(const SearchInput* input, const SearchOptions* options, b
   kept_.clear();
   finished_ = length_ = 0;
   started_ = false;
+  avoided_.clear();
   guide_ = input->rules != nullptr ? input->rules->Begin() : nullptr;
   // The output begins with the prefix, as far as its maximum length reaches.
   for (; length_ < std::min(std::ssize(input->prefix), input->max_length); ++length_) {
@@ -54,6 +57,17 @@ bool BeamSearch::MayEnd(const Live& hypothesis) const {
   return !constrained_ || std::popcount(hypothesis.met) == std::ssize(input_->once);
 }
 
+std::span<const int32_t> BeamSearch::Never(const Live& hypothesis,
+                                           std::vector<int32_t>* own) const {
+  std::span<const int32_t> never;
+  if (guide_ != nullptr) never = guide_->Never(hypothesis.state);
+  if (constrained_) never = options_->placeholders;
+  if (input_->options.no_repeat_ngram == 0) return never;
+  own->assign(never.begin(), never.end());
+  AddRepeats(IdsOf(hypothesis.node), input_->options.no_repeat_ngram, own);
+  return *own;
+}
+
 bool BeamSearch::Scored() const {
   return input_->options.scores || input_->options.beam_size > 1 || constrained_;
 }
@@ -80,6 +94,7 @@ int64_t BeamSearch::AddRows(int64_t first_hypothesis, std::vector<StepRow>* rows
   int64_t asking = started_ ? 0 : AddFirstRows(first_hypothesis, rows);
   if (length_ == input_->max_length) return asking;
   const SentenceOptions& options = input_->options;
+  never_.resize(live_.size());
   for (size_t b = 0; b < live_.size(); ++b, ++asking) {
     const int32_t node = live_[b].node;
     StepRow& row = rows->emplace_back();
@@ -88,15 +103,24 @@ int64_t BeamSearch::AddRows(int64_t first_hypothesis, std::vector<StepRow>* rows
     row.may_end = MayEnd(live_[b]);
     row.may_be_unknown = options.allow_unknown;
     row.scored = Scored();
-    if (guide_ != nullptr) {
-      row.source_row = guide_->SourceRow(live_[b].state);
-      row.never = guide_->Never(live_[b].state);
-    }
-    if (!constrained_) continue;
-    row.never = options_->placeholders;
-    row.also = input_->once;
+    if (guide_ != nullptr) row.source_row = guide_->SourceRow(live_[b].state);
+    row.never = Never(live_[b], &never_[b]);
+    if (constrained_) row.also = input_->once;
   }
   return asking;
+}
+
+void BeamSearch::Avoid(std::span<const int32_t> tokens, double penalty) {
+  avoided_.assign(tokens.begin(), tokens.end());
+  penalty_ = penalty;
+}
+
+double BeamSearch::CostOf(int32_t id) const {
+  return penalty_ * static_cast<double>(std::ranges::count(avoided_, id));
+}
+
+void BeamSearch::AddLastTokens(std::vector<int32_t>* tokens) const {
+  for (const Live& hypothesis : live_) tokens->push_back(nodes_[hypothesis.node].id);
 }
 
 std::span<const int32_t> BeamSearch::Advance(const Candidate* best, int64_t k) {
@@ -114,8 +138,11 @@ std::span<const int32_t> BeamSearch::Advance(const Candidate* best, int64_t k) {
   for (size_t b = 0; b < live_.size() && !constrained_; ++b) {
     for (int64_t i = 0; i < k && best[b * k + i].id >= 0; ++i) {
       const Candidate& candidate = best[b * k + i];
-      expansions_.push_back({live_[b].log_probability + candidate.log_probability,
-                             static_cast<int32_t>(b), candidate.id});
+      expansions_.push_back(
+          {.log_probability = live_[b].log_probability + candidate.log_probability,
+           .beam = static_cast<int32_t>(b),
+           .id = candidate.id,
+           .cost = CostOf(candidate.id)});
     }
   }
   if (constrained_) ExpandConstrained(best, k);
@@ -220,12 +247,13 @@ void BeamSearch::Keep(const Live& hypothesis, int64_t length, bool finished) {
 // ends with one of at most s, at a length of at most L. Penalties grow with the length (alpha >=
 // 0), and a number that is not positive divided by a larger penalty is larger: its score is at most
 // s / penalty(L). Rounded sums and quotients keep that order. An equal score comes later and stands
-// behind. Live hypotheses are sorted, so the first has the largest s. The same holds for one that
-// will have the text of a kept one: it takes the place of that only with a larger score.
+// behind. The same holds for one that will have the text of a kept one: it takes the place of that
+// only with a larger score.
 bool BeamSearch::NothingCanWin() const {
   if (std::ssize(kept_) < input_->options.n_best) return false;
+  const auto best = std::ranges::max_element(live_, {}, &Live::log_probability);
   const double bound =
-      live_[0].log_probability / LengthPenalty(input_->max_length, input_->options.length_penalty);
+      best->log_probability / LengthPenalty(input_->max_length, input_->options.length_penalty);
   return bound <= kept_[input_->options.n_best - 1].score;
 }
 

@@ -35,7 +35,13 @@ class BeamSearch : public ItemSearch {
   bool done() const override { return live_.empty(); }
   int64_t AddRows(int64_t first_hypothesis, std::vector<StepRow>* rows) override;
   int64_t candidates() const override;
+  // What each of these tokens, as often as it stands there, costs a continuation in the next step:
+  // the choice of what lives on, and no score.
+  void Avoid(std::span<const int32_t> tokens, double penalty);
   std::span<const int32_t> Advance(const Candidate* best, int64_t k) override;
+  int64_t live() const { return std::ssize(live_); }
+  // The newest token of each live hypothesis. Precondition: the search has advanced.
+  void AddLastTokens(std::vector<int32_t>* tokens) const;
   std::vector<SearchResult> Results() const override;
   bool WantsConstraints() const override;
 
@@ -57,6 +63,7 @@ class BeamSearch : public ItemSearch {
     int32_t beam;
     int32_t id;
     uint64_t met = 0;
+    double cost = 0;  // of a token to be avoided
     bool operator<(const Expansion& other) const;
   };
   struct Kept {
@@ -76,8 +83,11 @@ class BeamSearch : public ItemSearch {
   int64_t AddFirstRows(int64_t first_hypothesis, std::vector<StepRow>* rows) const;
   // Of a placeholder in Live::met; 0 for other tokens.
   uint64_t BitOf(int32_t id) const;
+  double CostOf(int32_t id) const;
   std::vector<int32_t> IdsOf(int32_t node) const;
   bool MayEnd(const Live& hypothesis) const;
+  // All tokens that may not follow a live hypothesis, in `own` where they come from several rules.
+  std::span<const int32_t> Never(const Live& hypothesis, std::vector<int32_t>* own) const;
   void ExpandConstrained(const Candidate* best, int64_t k);
   void GoOn(const Expansion& expansion);
   void Choose();
@@ -97,6 +107,9 @@ class BeamSearch : public ItemSearch {
   std::vector<Live> live_, next_;
   std::vector<Expansion> expansions_;
   std::vector<int32_t> parents_;
+  std::vector<std::vector<int32_t>> never_;  // of each live hypothesis, where it has its own
+  std::vector<int32_t> avoided_;
+  double penalty_ = 0;      // of each in avoided_
   std::vector<Kept> kept_;  // of different texts; finished first, the best first
   int64_t finished_ = 0;    // all of them
   int64_t length_ = 0;      // of live outputs

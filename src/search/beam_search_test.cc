@@ -9,89 +9,10 @@
 
 #include "base/random.h"
 #include "search/search_batch.h"
+#include "search/table_stepper_fixture.h"
 
 namespace attend {
 namespace {
-
-constexpr int32_t kVocabulary = 7, kEos = 3;
-
-// log P(next | last two tokens), at random.
-std::vector<Candidate> Next(uint64_t seed, int32_t before, int32_t last) {
-  Random random({seed, static_cast<uint64_t>(before + 1), static_cast<uint64_t>(last)});
-  std::vector<Candidate> next;
-  double sum = 0;
-  for (int32_t id = kEos; id < kVocabulary; ++id) {
-    next.push_back({id, random.Normal() * 1.5});
-    sum += std::exp(next.back().log_probability);
-  }
-  for (Candidate& candidate : next) candidate.log_probability -= std::log(sum);
-  return next;
-}
-
-class TableStepper : public Stepper {
- public:
-  explicit TableStepper(uint64_t seed) : seed_(seed) {}
-  void Reset(int64_t beam_size) override {
-    beam_size_ = beam_size;
-    last_.clear();
-    before_.clear();
-  }
-  void Start(std::span<const NewSentence> sentences) override {
-    live_ += std::ssize(sentences);
-    most_live_ = std::max(most_live_, live_);
-    for (const NewSentence& sentence : sentences) {
-      const size_t hypotheses = (sentence.index + 1) * beam_size_;
-      if (last_.size() < hypotheses) last_.resize(hypotheses, -2), before_.resize(hypotheses, -2);
-      // Results hang on the source: the first token's past is not the same for all.
-      last_[sentence.index * beam_size_] = -1 - sentence.source[0];
-    }
-  }
-  void Step(std::span<const StepRow> rows, int64_t k, Candidate* best) override {
-    for (const StepRow& row : rows) {
-      EXPECT_NE(last_[row.hypothesis], -2) << "a hypothesis that nobody started";
-      before_[row.hypothesis] = last_[row.hypothesis];
-      last_[row.hypothesis] = row.token;
-      if (!row.asks) continue;
-      std::vector<Candidate> next = Next(seed_, before_[row.hypothesis], row.token);
-      std::stable_sort(next.begin(), next.end(), [](const Candidate& a, const Candidate& b) {
-        return a.log_probability > b.log_probability;
-      });
-      if (!row.may_end) std::erase_if(next, [](const Candidate& c) { return c.id == kEos; });
-      if (row.forced >= 0)
-        std::erase_if(next, [&](const Candidate& c) { return c.id != row.forced; });
-      std::vector<Candidate> also;
-      for (const int32_t id : row.also) {
-        also.push_back(*std::find_if(next.begin(), next.end(),
-                                     [&](const Candidate& c) { return c.id == id; }));
-      }
-      std::erase_if(next, [&](const Candidate& c) {
-        return std::find(row.never.begin(), row.never.end(), c.id) != row.never.end();
-      });
-      next.insert(next.begin(), also.begin(), also.end());
-      next.resize(std::min<size_t>(next.size(), k));
-      std::copy(next.begin(), next.end(), best);
-      best += k;
-    }
-  }
-  void Reorder(int64_t sentence, std::span<const int32_t> parents) override {
-    const std::vector<int32_t> last = last_, before = before_;
-    const int64_t first = sentence * beam_size_;
-    live_ -= parents.empty();
-    for (int64_t i = 0; i < beam_size_; ++i) {
-      const bool lives = i < std::ssize(parents);
-      last_[first + i] = lives ? last[first + parents[i]] : -2;
-      before_[first + i] = lives ? before[first + parents[i]] : -2;
-    }
-  }
-
-  // Sentences that were live at once.
-  int64_t most_live() const { return most_live_; }
-
- private:
-  uint64_t seed_;
-  int64_t beam_size_ = 1, live_ = 0, most_live_ = 0;
-  std::vector<int32_t> last_, before_;
-};
 
 // All outputs of a source that begins with 5, the best first.
 std::vector<SearchResult> AllOutputs(uint64_t seed, int64_t longest) {
@@ -237,6 +158,34 @@ TEST(BeamSearchTest, NoOutputEndsBeforeTheMinimumLength) {
       for (const SearchResult& result : found) EXPECT_GE(result.ids.size(), 4u);
     }
   }
+}
+
+TEST(BeamSearchTest, NoNgramComesTwice) {
+  const auto repeats = [](const std::vector<int32_t>& ids, int64_t n) {
+    for (int64_t i = 0; i + n <= std::ssize(ids); ++i)
+      for (int64_t j = 0; j < i; ++j)
+        if (std::equal(ids.begin() + i, ids.begin() + i + n, ids.begin() + j)) return true;
+    return false;
+  };
+  int64_t changed = 0;
+  for (uint64_t seed = 0; seed < 30; ++seed) {
+    for (const int64_t n : {1, 2, 3}) {
+      std::vector<SearchResult> all = AllOutputs(seed, 5);
+      const std::vector<int32_t> best = all[0].ids;
+      std::erase_if(all, [&](const SearchResult& output) { return repeats(output.ids, n); });
+      changed += all[0].ids != best;
+      for (const bool early_stop : {true, false}) {
+        const SentenceOptions options{
+            .beam_size = 1000, .n_best = 3, .no_repeat_ngram = n, .early_stop = early_stop};
+        const SearchInput input{.source = {5}, .max_length = 5, .options = options};
+        TableStepper stepper(seed);
+        const auto found = SearchAll({&input, 1}, {.max_beam_size = 1000}, &stepper)[0];
+        ASSERT_EQ(found.size(), std::min<size_t>(all.size(), 3));
+        for (size_t i = 0; i < found.size(); ++i) EXPECT_EQ(found[i].ids, all[i].ids) << seed;
+      }
+    }
+  }
+  EXPECT_GT(changed, 0);
 }
 
 // Tokens 4 and 5 are placeholders, of which a source has none, one or both.

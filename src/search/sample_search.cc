@@ -4,6 +4,8 @@
 #include <numeric>
 #include <utility>
 
+#include "search/beam_search.h"
+
 namespace attend {
 
 void SampleSearch::Start(const SearchInput* input, const SearchOptions* options,
@@ -13,7 +15,7 @@ void SampleSearch::Start(const SearchInput* input, const SearchOptions* options,
   queue_ = queue;
   started_ = false;
   const SampleOptions& sample = *input->sample;
-  const uint64_t key = DrawKey(sample.seed, input->prompt);
+  const uint64_t key = DrawKey(sample.seed, input->prompt.empty() ? input->source : input->prompt);
   draws_.clear();
   outputs_.assign(sample.count, {});
   for (int64_t s = 0; s < sample.count; ++s) {
@@ -82,7 +84,6 @@ bool SampleSearch::Append(const Candidate& drawn, int64_t sample) {
   ++draws_[sample].step;
   if (drawn.id < 0) return false;
   result.log_probability += drawn.log_probability;
-  result.score = result.log_probability;
   result.token_log_probabilities.push_back(drawn.log_probability);
   result.finished = drawn.id == options_->eos;
   if (result.finished) return false;
@@ -94,7 +95,11 @@ bool SampleSearch::Append(const Candidate& drawn, int64_t sample) {
 
 std::vector<SearchResult> SampleSearch::Results() const {
   std::vector<SearchResult> results;
-  for (const Output& output : outputs_) results.push_back(output.result);
+  for (const Output& output : outputs_) {
+    SearchResult& result = results.emplace_back(output.result);
+    const int64_t length = std::ssize(result.ids) + (result.finished ? 1 : 0);
+    result.score = result.log_probability / LengthPenalty(length, input_->options.length_penalty);
+  }
   return results;
 }
 

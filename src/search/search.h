@@ -30,6 +30,12 @@ struct SentenceOptions {
   // As many hypotheses as the beam has do not end the search by their ends while the best live one
   // has a better score so far. Where few tokens may come, eos is always among the best.
   bool leader_goes_on = false;
+  // So many tokens in a row occur at most once in an output; 0: anything may be repeated.
+  int64_t no_repeat_ngram = 0;
+  // Above 1: that many groups share the beam, and each avoids the tokens that those before it take
+  // in the same step (diverse beam search); a divisor of beam_size.
+  int64_t groups = 1;
+  double diversity = 0.5;  // what such a token costs, in log-probability, for each time it is taken
   bool early_stop = true;  // false only in tests: results must not change
 };
 

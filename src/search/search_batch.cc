@@ -75,6 +75,9 @@ void SearchBatch::StartSearch(ActiveInput* active, bool constrained) {
   if (active->input->sample) {
     active->sample.Start(active->input, &options_, queue_);
     active->search = &active->sample;
+  } else if (active->input->options.groups > 1 && !constrained) {
+    active->diverse.Start(active->input, &options_);
+    active->search = &active->diverse;
   } else {
     active->beam.Start(active->input, &options_, constrained);
     active->search = &active->beam;

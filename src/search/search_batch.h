@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "search/beam_search.h"
+#include "search/diverse_search.h"
 #include "search/sample_search.h"
 #include "search/search.h"
 #include "search/stepper.h"
@@ -36,6 +37,7 @@ class SearchBatch {
   struct ActiveInput {
     const SearchInput* input = nullptr;
     BeamSearch beam;
+    DiverseSearch diverse;
     SampleSearch sample;
     ItemSearch* search = nullptr;
   };

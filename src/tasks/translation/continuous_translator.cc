@@ -3,6 +3,7 @@
 #include <span>
 #include <utility>
 
+#include "tasks/translation/bayes_risk.h"
 #include "tasks/translation/translation_search.h"
 #include "text/ascii.h"
 #include "text/visible_text.h"
@@ -70,8 +71,11 @@ class ContinuousTranslator::LiveSentences : public SharedQueue {
     const Protection& protection = runner_->protection();
     const MaskedText masked = runner_->Mask(sentence.text, sentence.protect);
     result.translation.unknown_characters = runner_->UnknownCharacters(masked.text, sentence.ids);
-    for (Hypothesis& hypothesis : hypotheses) {
+    for (Hypothesis& hypothesis : hypotheses)
       hypothesis.text = Trimmed(runner_->target().Decode(hypothesis.ids));
+    const TranslationOptions& options = sentence.options;
+    if (options.mbr != MbrUtility::kNone) ChooseByUtility(options.mbr, options.n_best, &hypotheses);
+    for (Hypothesis& hypothesis : hypotheses) {
       if (sentence.attention || sentence.options.alignments) {
         PairScore score = Force(input, masked.text, hypothesis);
         hypothesis.alignment = std::move(score.alignment);

@@ -192,8 +192,10 @@ std::vector<Translation> LineBatch::Translate(const TranslationOptions& options)
     }
     for (size_t rank = 0; rank < ranks; ++rank) {
       Hypothesis next = Join(all, begin, line, rank);
-      const bool known = std::ranges::any_of(
-          whole.hypotheses, [&](const Hypothesis& other) { return other.text == next.text; });
+      const bool known =
+          !options.sample && std::ranges::any_of(whole.hypotheses, [&](const Hypothesis& other) {
+            return other.text == next.text;
+          });
       if (!known) whole.hypotheses.push_back(std::move(next));
     }
     begin = line.end;

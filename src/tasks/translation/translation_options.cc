@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <string>
+#include <utility>
+
 #include "attend/error.h"
 #include "tasks/checks.h"
 #include "tasks/loaded_model.h"
@@ -18,7 +21,41 @@ FieldList AlignmentLayer(int64_t* layer) {
   return fields;
 }
 
+// Throws Error(kUsage) for options that do not go together.
+void CheckSearchKind(const TranslationOptions& options) {
+  const TranslationOptions usual;
+  const auto refuse = [](const std::string& message) { throw Error(ErrorKind::kUsage, message); };
+  if (options.beam_size % options.beam_groups != 0) {
+    refuse(fmt::format("beam_groups is {}, no divisor of the beam size of {}", options.beam_groups,
+                       options.beam_size));
+  }
+  const bool draws = Draws(options);
+  if (options.sample && options.mbr != MbrUtility::kNone)
+    refuse("sample and mbr are given, but mbr draws by itself; leave out sample");
+  if (draws && options.beam_groups > 1)
+    refuse("outputs are drawn without a beam; leave out beam_groups");
+  if (draws && options.no_repeat_ngram > 0)
+    refuse("no_repeat_ngram is for beam search; leave it out where outputs are drawn");
+  if (options.mbr != MbrUtility::kNone && options.n_best > options.mbr_samples) {
+    refuse(fmt::format("n_best is {}, above the mbr_samples of {}; raise mbr_samples",
+                       options.n_best, options.mbr_samples));
+  }
+  const std::pair<const char*, bool> drawing[] = {
+      {"temperature", options.temperature != usual.temperature},
+      {"top_k", options.top_k != usual.top_k},
+      {"top_p", options.top_p != usual.top_p},
+      {"seed", options.seed != usual.seed}};
+  for (const auto& [name, given] : drawing) {
+    if (given && !draws)
+      refuse(fmt::format("{} is of outputs that are drawn; give sample or mbr, too", name));
+  }
+}
+
 }  // namespace
+
+bool Draws(const TranslationOptions& options) {
+  return options.sample || options.mbr != MbrUtility::kNone;
+}
 
 FieldList Fields(TranslatorOptions& options) {
   FieldList fields;
@@ -63,6 +100,29 @@ void CheckBeam(int64_t beam_size, int64_t n_best) {
 FieldList Fields(TranslationOptions& options) {
   FieldList fields = BeamFields(&options.beam_size, &options.length_penalty, &options.n_best);
   fields
+      .Add("beam_groups", &options.beam_groups, 1, kMostBeamSize,
+           "above 1: that many groups share the beam, and each avoids what those before it write "
+           "(diverse beam search), for n-best lists that differ; a divisor of beam_size")
+      .Add("diversity", &options.diversity, 0, 1000,
+           "what a token costs, in log-probability, for each hypothesis of the groups before that "
+           "took it")
+      .Add("sample", &options.sample,
+           "draw n_best outputs at random in place of a beam search, for back-translation")
+      .Add("mbr", &options.mbr, {"none", "chrf", "bleu"},
+           "draw mbr_samples outputs and give those that are most like all others, by this metric: "
+           "minimum Bayes risk")
+      .Add("mbr_samples", &options.mbr_samples, 1, kMostBeamSize, "of mbr: outputs to draw")
+      .Add("temperature", &options.temperature, 0.01, 100,
+           "of sample and mbr: what logits are divided by before a token is drawn")
+      .Add("top_k", &options.top_k, 0, 1000,
+           "of sample and mbr: draw from so many likeliest tokens; 0: from all")
+      .Add("top_p", &options.top_p, 0, 1,
+           "of sample and mbr: draw from the fewest likeliest tokens that have at least this "
+           "probability together")
+      .Add("seed", &options.seed, 0, 9e15,
+           "of sample and mbr: what is drawn follows from it and the text")
+      .Add("no_repeat_ngram", &options.no_repeat_ngram, 0, 1000,
+           "so many tokens in a row occur at most once in an output; 0: anything may be repeated")
       .Add("max_length", &options.max_length, 0, 100000,
            "maximum number of output tokens, eos included; 0: input tokens plus 50, or more if "
            "outputs in training were longer, and room for min_length")
@@ -81,7 +141,8 @@ FieldList Fields(TranslationOptions& options) {
 void CheckTranslationOptions(const TranslationOptions& options) {
   TranslationOptions copy = options;
   CheckRanges(Fields(copy));
-  CheckBeam(options.beam_size, options.n_best);
+  if (!Draws(options)) CheckBeam(options.beam_size, options.n_best);
+  CheckSearchKind(options);
   if (options.max_length > 0 && options.min_length > options.max_length) {
     throw Error(ErrorKind::kUsage,
                 fmt::format("min_length is {}, above the max_length of {}; raise max_length",

@@ -21,6 +21,9 @@ FieldList BeamFields(int64_t* beam_size, double* length_penalty, int64_t* n_best
 // Throws Error(kUsage) for more hypotheses than the beam has.
 void CheckBeam(int64_t beam_size, int64_t n_best);
 
+// Whether outputs are drawn at random.
+bool Draws(const TranslationOptions& options);
+
 // Throws Error(kUsage) for values that do not go together or are out of range.
 void CheckTranslationOptions(const TranslationOptions& options);
 

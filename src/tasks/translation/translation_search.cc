@@ -21,6 +21,17 @@ int64_t UsualMost(const TrainingText& text, int64_t source_length) {
   return static_cast<int64_t>(std::min(most, kMost));
 }
 
+// Outputs that are drawn need no placeholders, and see that they show something by their length.
+void MakeSampled(const TranslationOptions& options, SearchInput* input) {
+  input->once.clear();
+  input->options.min_length = std::max<int64_t>(options.min_length, input->options.must_show);
+  input->sample = SampleOptions{.sampling = {.temperature = options.temperature,
+                                             .top_k = options.top_k,
+                                             .top_p = options.top_p},
+                                .count = options.sample ? options.n_best : options.mbr_samples,
+                                .seed = static_cast<uint64_t>(options.seed)};
+}
+
 // Behind every hypothesis that there is.
 Hypothesis NoOutput() {
   constexpr double kWorst = -std::numeric_limits<double>::infinity();
@@ -63,6 +74,10 @@ SearchInput MakeSearchInput(const TaskRunner& runner, const std::vector<int32_t>
   input.options.must_show = runner.HasWords(ids);
   input.options.allow_unknown = options.allow_unknown;
   input.options.scores = options.scores;
+  input.options.groups = options.beam_groups;
+  input.options.diversity = options.diversity;
+  input.options.no_repeat_ngram = options.no_repeat_ngram;
+  if (Draws(options)) MakeSampled(options, &input);
   return input;
 }
 

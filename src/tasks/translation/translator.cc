@@ -7,6 +7,7 @@
 #include "attend/error.h"
 #include "base/per_process.h"
 #include "tasks/running_search.h"
+#include "tasks/translation/bayes_risk.h"
 #include "tasks/translation/translation_options.h"
 #include "tasks/translation/translation_search.h"
 #include "text/ascii.h"
@@ -85,6 +86,8 @@ struct Translator::Impl {
                                      const TranslationOptions& options) const {
     CheckTranslationOptions(options);
     if (options.alignments) runner.CheckAlignmentLayer(options.alignment_layer);
+    if (options.mbr != MbrUtility::kNone && request.texts.empty())
+      throw Error(ErrorKind::kUsage, "mbr compares texts, but only ids are given");
     const size_t count = request.sources.size();
     if (!request.prefixes.empty() && request.prefixes.size() != count) {
       throw Error(ErrorKind::kUsage,
@@ -115,6 +118,11 @@ struct Translator::Impl {
         if (!request.texts.empty())
           hypothesis.text = Trimmed(runner.target().Decode(hypothesis.ids));
       }
+    }
+    if (options.mbr != MbrUtility::kNone) {
+      running.Get().threads.pool.ParallelFor(std::ssize(searched), [&](int64_t k, int /*worker*/) {
+        ChooseByUtility(options.mbr, options.n_best, &translations[searched[k]].hypotheses);
+      });
     }
     if (options.alignments) AlignAll(request, searched, options, &translations);
     return translations;

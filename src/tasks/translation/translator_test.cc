@@ -468,6 +468,11 @@ TEST(TranslatorTest, OptionsThatMakeNoSenseAreErrors) {
         +[](TranslationOptions* o) { o->max_length = -3; },
         +[](TranslationOptions* o) { o->max_length = (o->min_length = 9) - 1; },
         +[](TranslationOptions* o) { o->alignments = true, o->alignment_layer = 3; },
+        +[](TranslationOptions* o) { o->beam_groups = 3; },
+        +[](TranslationOptions* o) { o->temperature = 0.5; },
+        +[](TranslationOptions* o) { o->sample = true, o->beam_groups = 2; },
+        +[](TranslationOptions* o) { o->sample = true, o->mbr = MbrUtility::kChrf; },
+        +[](TranslationOptions* o) { o->mbr = MbrUtility::kChrf; },  // of ids alone
         +[](TranslationOptions* o) { o->batch_sentences = 0; },
         +[](TranslationOptions* o) { o->batch_tokens = 0; }}) {
     TranslationOptions options;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "attend/error.h"
 #include "serve/json_request.h"
@@ -34,6 +35,12 @@ void CheckLimits(RequestOptions asked, const ServeOptions& options) {
   if (asked.translation.beam_size > options.max_beam_size) {
     throw Error(ErrorKind::kUsage, fmt::format("beam_size is {}, expected at most {} here",
                                                asked.translation.beam_size, options.max_beam_size));
+  }
+  for (const auto& [name, count] : {std::pair{"n_best", asked.translation.n_best},
+                                    {"mbr_samples", asked.translation.mbr_samples}}) {
+    if (!Draws(asked.translation) || count <= options.max_beam_size) continue;
+    throw Error(ErrorKind::kUsage,
+                fmt::format("{} is {}, expected at most {} here", name, count, options.max_beam_size));
   }
   if (asked.protect && !options.translator.protect) {
     throw Error(ErrorKind::kUsage, "protect is true, but this server runs with --protect=false");

@@ -1,0 +1,17 @@
+// N-grams that an output must not have twice (Paulus et al. 2018, section 2.5).
+#ifndef ATTEND_SEARCH_REPEATS_H_
+#define ATTEND_SEARCH_REPEATS_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace attend {
+
+// Adds the tokens that would end an n-gram which the output `ids` has already. Precondition: n is
+// at least 1.
+void AddRepeats(std::span<const int32_t> ids, int64_t n, std::vector<int32_t>* never);
+
+}  // namespace attend
+
+#endif  // ATTEND_SEARCH_REPEATS_H_
