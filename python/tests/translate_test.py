@@ -128,10 +128,12 @@ def test_minimum_bayes_risk_chooses_what_is_most_like_all_that_is_drawn(translat
 
 
 def test_groups_of_a_beam_differ(translator):
-    plain = translator.translate(LINES, beam_size=4, n_best=4)
+    greedy = translator.translate(LINES, beam_size=1)
     diverse = translator.translate(LINES, beam_size=4, n_best=4, beam_groups=4, diversity=5)
-    assert sum(len({each.text.split(" ")[0] for each in translation.hypotheses}) for translation in diverse) > sum(
-        len({each.text.split(" ")[0] for each in translation.hypotheses}) for translation in plain)
+    for best, translation in zip(greedy, diverse, strict=True):
+        assert translation.hypotheses[0] == best.hypotheses[0]
+        assert len({each.text.split(" ")[0] for each in translation.hypotheses}) == len(translation.hypotheses)
+    assert sum(len(translation.hypotheses) for translation in diverse) > 3 * len(LINES)
     with pytest.raises(attend.UsageError, match="beam_groups is 3, no divisor of the beam size of 4"):
         translator.translate(LINES, beam_groups=3)
 

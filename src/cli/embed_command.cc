@@ -130,11 +130,9 @@ int RunEmbed(const std::vector<std::string>& arguments) {
   command_line
       .Positional(
           "FILE", &files,
-          "text, a line an item; none: standard input. Of a model of pictures: PNG or JPEG, "
-          "of sound: WAV, FLAC and others; none: standard input has a path on each line. Of a "
-          "model "
-          "of fusion: JSON lines of id, "
-          "text, picture (a path) and links",
+          "text, a line an item; none: standard input. Of a model of pictures: PNG or JPEG, of "
+          "sound: WAV, FLAC and others; none: standard input has a path on each line. Of a model "
+          "of fusion: JSON lines of id, text, picture (a path) and links",
           /*required=*/false)
       .Options(Fields(options))
       .Options(Fields(common, {"threads", "quiet", "json", "data_dir"}))

@@ -158,10 +158,12 @@ TEST(SoundTest, DamagedFilesAreRefusedByName) {
               AllOf(HasSubstr("456 bytes of sound"), HasSubstr("expected 1600")));
   EXPECT_THAT(SoundRefusal(EncodeWav({8000, {}})), HasSubstr("holds no sound"));
   EXPECT_THAT(SoundRefusal(WavOf(3, 1, 1, 16, 4, "abcd")), HasSubstr("has 3 samples a second"));
-  const float numbers[] = {0.5f, std::numeric_limits<float>::quiet_NaN()};
-  const std::string data(reinterpret_cast<const char*>(numbers), 8);
-  EXPECT_THAT(SoundRefusal(WavOf(8000, 1, 3, 32, 8, data)),
-              HasSubstr("NaN or infinite) at sample 1"));
+  for (const float number : {std::numeric_limits<float>::quiet_NaN(), -INFINITY, 3e38f}) {
+    const float numbers[] = {0.5f, number};
+    const std::string data(reinterpret_cast<const char*>(numbers), 8);
+    EXPECT_THAT(SoundRefusal(WavOf(8000, 1, 3, 32, 8, data)),
+                HasSubstr("no sound (NaN, or above 1000000) at sample 1"));
+  }
   // A pipe's header, whose writer did not know the length.
   EXPECT_EQ(SoundRefusal(WavOf(8000, 1, 1, 16, 0xFFFFFFFF, "abcd")), "");
 }

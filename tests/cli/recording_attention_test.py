@@ -123,13 +123,13 @@ def test_what_does_not_go_is_refused(model, recording, tmp_path):
     def ask(*arguments, of=model):
         return attend("attention", "--model", of, "--output", tmp_path / "a.html", *arguments)
 
-    refused(ask(), 2, "the recording is missing")
+    refused(ask(), 2, "FILE is missing: a recording")
     refused(ask(recording, "--source", "a"), 2, "give a recording alone")
     refused(ask(recording, "--target", "a"), 2, "give a recording alone")
     refused(ask(recording, "--picture", "a.png"), 2, "give a recording alone")
     refused(ask(recording, "--kind", "encoder"), 2, "--kind is cross")
     refused(ask(recording, "--layer", "3"), 2, "layer")
-    refused(ask(recording, "--source", "a", of=GOLDEN), 2, "does not read sound")
+    refused(ask(recording, "--source", "a", of=GOLDEN), 2, "reads neither items nor sound")
     silent = tmp_path / "silent.wav"
     with wave.open(str(silent), "wb") as file:
         file.setparams((1, 2, RATE, 0, "NONE", None))
