@@ -51,8 +51,9 @@ std::vector<ColumnType> ColumnsFromJson(const Json& json) {
 
 std::string BytesOf(const Window& part) {
   const ExampleTable& table = *part.examples;
-  std::string bytes =
-      WithHead({{"report", ToJson(part.report)}, {"columns", ToJson(table.types())}});
+  std::string bytes = WithHead({{"report", ToJson(part.report)},
+                                {"columns", ToJson(table.types())},
+                                {"read_as", static_cast<int>(table.read_as())}});
   table.AppendTo(&bytes);
   return bytes;
 }
@@ -80,7 +81,8 @@ Window JoinParts(const std::vector<std::string>& parts) {
     }
     report.Add(CorpusReportFromJson(MemberOf<Json>(head, "report", where), where));
     const auto columns = MemberOf<Json>(head, "columns", where);
-    if (!table) table = std::make_shared<ExampleTable>(ColumnsFromJson(columns));
+    const auto read_as = static_cast<ReadAs>(MemberOf<int>(head, "read_as", where));
+    if (!table) table = std::make_shared<ExampleTable>(ColumnsFromJson(columns), read_as);
     if (columns != ToJson(table->types()))
       throw Error(ErrorKind::kRuntime, where + " has other columns than rank 0's");
     table->AddBytes(part, where);
