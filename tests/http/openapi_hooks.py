@@ -3,15 +3,25 @@
 import schemathesis
 
 MOST_WITH_ATTENTION = 178
+DRAWING = {"temperature": 1, "top_k": 0, "top_p": 1, "seed": 1}  # of drawn outputs alone
 ENCODERS = ("/v1/parse", "/v1/tag", "/v1/classify", "/v1/fill", "/v1/embeddings")
 
 
 def go_together(body):
     """Members of /v1/translate that hang on one another."""
-    number = {name: body.get(name, default) for name, default in (("beam_size", 4), ("n_best", 1), ("max_length", 0), ("min_length", 0))}
+    defaults = {"beam_size": 4, "n_best": 1, "max_length": 0, "min_length": 0, "beam_groups": 1, "no_repeat_ngram": 0, "mbr_samples": 16} | DRAWING
+    number = {name: body.get(name, default) for name, default in defaults.items()}
     if not all(isinstance(value, int | float) for value in number.values()):
         return True  # refused for its type
-    if number["n_best"] > number["beam_size"] or 0 < number["max_length"] < number["min_length"]:
+    by_utility = body.get("mbr", "none") != "none"
+    if body.get("sample") is True or by_utility:
+        if (body.get("sample") is True and by_utility) or number["beam_groups"] > 1 or number["no_repeat_ngram"] > 0:
+            return False
+        if by_utility and number["n_best"] > number["mbr_samples"]:
+            return False
+    elif number["n_best"] > number["beam_size"] or any(number[name] != value for name, value in DRAWING.items()):
+        return False
+    if number["beam_groups"] < 1 or number["beam_size"] % number["beam_groups"] != 0 or 0 < number["max_length"] < number["min_length"]:
         return False
     if body.get("attention") is not True:
         return True

@@ -36,11 +36,13 @@ void CheckLimits(RequestOptions asked, const ServeOptions& options) {
     throw Error(ErrorKind::kUsage, fmt::format("beam_size is {}, expected at most {} here",
                                                asked.translation.beam_size, options.max_beam_size));
   }
-  for (const auto& [name, count] : {std::pair{"n_best", asked.translation.n_best},
-                                    {"mbr_samples", asked.translation.mbr_samples}}) {
-    if (!Draws(asked.translation) || count <= options.max_beam_size) continue;
-    throw Error(ErrorKind::kUsage,
-                fmt::format("{} is {}, expected at most {} here", name, count, options.max_beam_size));
+  const TranslationOptions& translation = asked.translation;
+  const int64_t drawn = Draws(translation) ? translation.n_best : 0;
+  for (const auto& [name, count] :
+       {std::pair{"n_best", drawn}, {"mbr_samples", translation.mbr_samples}}) {
+    if (count <= options.max_beam_size) continue;
+    throw Error(ErrorKind::kUsage, fmt::format("{} is {}, expected at most {} here", name, count,
+                                               options.max_beam_size));
   }
   if (asked.protect && !options.translator.protect) {
     throw Error(ErrorKind::kUsage, "protect is true, but this server runs with --protect=false");
@@ -164,9 +166,7 @@ void NativeApi::Translate(const ExchangePtr& exchange) const {
   Json body = ReadJsonRequest(exchange->request());
   std::vector<std::string> texts = TakeTexts(&body, "text");
   CheckCharacters(texts, context_.options);
-  RequestOptions asked;
-  asked.translation = context_.options.translation;
-  asked.protect = context_.options.translator.protect;
+  RequestOptions asked = UsualRequest(context_.options);
   // What the server gives who names nothing.
   if (body.value("attention", Json()) == true) LimitToAttention(&asked.translation);
   ReadOldSplitting(&body);

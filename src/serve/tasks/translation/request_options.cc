@@ -19,6 +19,14 @@ void LimitToAttention(TranslationOptions* options) {
   options->min_length = std::min(options->min_length, kMostLengthWithAttention);
 }
 
+RequestOptions UsualRequest(const ServeOptions& options) {
+  RequestOptions usual;
+  usual.translation = options.translation;
+  usual.translation.mbr_samples = std::min(usual.translation.mbr_samples, options.max_beam_size);
+  usual.protect = options.translator.protect;
+  return usual;
+}
+
 FieldList Fields(RequestOptions& options) {
   FieldList fields;
   fields.Add("model", &options.model, "name of the model; empty: the one of these languages")
@@ -26,9 +34,9 @@ FieldList Fields(RequestOptions& options) {
       .Add("target", &options.target, "language of the translation; empty: the model's")
       .Nest("", Fields(options.translation)
                     .Select({"beam_size", "length_penalty", "n_best", "beam_groups", "diversity",
-                             "sample", "mbr", "mbr_samples", "temperature", "top_k", "top_p", "seed", "no_repeat_ngram",
-                             "max_length", "min_length", "allow_unknown", "alignments",
-                             "alignment_layer"}))
+                             "sample", "mbr", "mbr_samples", "temperature", "top_k", "top_p",
+                             "seed", "no_repeat_ngram", "max_length", "min_length", "allow_unknown",
+                             "alignments", "alignment_layer"}))
       .Add("protect", &options.protect,
            "copy the spans that training protected exactly; false: translate them like other text")
       .Add("attention", &options.attention,

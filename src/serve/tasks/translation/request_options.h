@@ -8,6 +8,7 @@
 #include "attend/translator.h"
 #include "base/fields.h"
 #include "serve/request_queue.h"
+#include "serve/serve_options.h"
 #include "tasks/translation/sentence_splitting.h"
 #include "tasks/translation/translation_search.h"
 
@@ -31,6 +32,9 @@ struct RequestOptions {
 };
 
 FieldList Fields(RequestOptions& options);
+
+// What a request asks that names nothing.
+RequestOptions UsualRequest(const ServeOptions& options);
 
 }  // namespace attend
 

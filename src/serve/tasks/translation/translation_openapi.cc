@@ -45,9 +45,7 @@ class Choices {
 };
 
 Json NativeRequest(const ServeOptions& options, const Choices& choices) {
-  RequestOptions asked;
-  asked.translation = options.translation;
-  asked.protect = options.translator.protect;
+  RequestOptions asked = UsualRequest(options);
   Json properties;
   properties["text"] = TextOrTexts();
   properties["text"]["description"] = "what to translate";
@@ -64,7 +62,8 @@ Json NativeRequest(const ServeOptions& options, const Choices& choices) {
   splitting["enum"].insert(splitting["enum"].end(), {true, false});
   splitting["description"] =
       splitting["description"].get<std::string>() + "; true is always, false is never";
-  properties["n_best"]["maximum"] = options.max_beam_size;
+  for (const char* name : {"n_best", "mbr_samples", "beam_groups"})
+    properties[name]["maximum"] = options.max_beam_size;
   choices.SetIn(&properties, false);
   return {{"type", "object"},
           {"required", {"text"}},
