@@ -19,8 +19,8 @@ namespace attend {
 namespace nb = nanobind;
 namespace {
 
-// A mapping with any of "text", "picture" (a path or bytes) and "links"; None is as good as none. What
-// lines of training have beside them, "id" and "label", says nothing here.
+// A mapping with any of "text", "picture" (a path or bytes) and "links"; None is as good as none.
+// What lines of training have beside them, "id" and "label", says nothing here.
 ClassifiedItem ItemOf(const nb::handle& given) {
   if (!PyMapping_Check(given.ptr()) || PyUnicode_Check(given.ptr()))
     throw nb::type_error("an item is a mapping of text, picture and links");
@@ -66,9 +66,8 @@ nb::list ClassifyItems(const Runner<ItemClassifier>& self, const nb::iterable& i
   std::vector<ClassifiedItem> all;
   for (const nb::handle item : items) all.push_back(ItemOf(item));
   std::vector<ItemClassification> found;
-  Windows().Run([&](const std::atomic<bool>* stop) {
-    found = self.task.Classify(all, contributions, stop);
-  });
+  Windows().Run(
+      [&](const std::atomic<bool>* stop) { found = self.task.Classify(all, contributions, stop); });
   nb::list results;
   for (const ItemClassification& each : found) results.append(ResultOf(each));
   return results;

@@ -39,8 +39,8 @@ class LineBatch {
 
   // One Translation for each line, in order. For a line in parts, hypothesis i joins those of rank
   // i of each part (the last, if it has fewer) with the white space between the parts. White space
-  // at a line's ends stays. Texts differ, but of outputs that are drawn; scores and log-probabilities are sums. Throws as
-  // Translator::Translate.
+  // at a line's ends stays. Texts differ, but of outputs that are drawn; scores and
+  // log-probabilities are sums. Throws as Translator::Translate.
   std::vector<Translation> Translate(const TranslationOptions& options) const;
 
  private:
