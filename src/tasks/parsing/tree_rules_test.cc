@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "base/random.h"
+#include "search/scores.h"
 #include "search/search_batch.h"
 
 namespace attend {
