@@ -59,6 +59,10 @@ struct TranslationOptions {
   MbrUtility mbr = MbrUtility::kNone;
   int64_t mbr_samples = 32;
   int64_t no_repeat_ngram = 0;  // so many tokens in a row occur at most once; 0: may be repeated
+  // At least 1. Log-probabilities of tokens that the output has already are multiplied by it, as
+  // scores say and log-probabilities do not (after Keskar et al. 2019, section 4.1); logits, where
+  // outputs are drawn.
+  double repetition_penalty = 1;
   // Tokens of output, eos included. 0: those of the input plus 50, or more if outputs in training
   // were longer, and never less than min_length needs.
   int64_t max_length = 0;
@@ -135,15 +139,22 @@ class Translator {
   Translator(const Translator&) = delete;
   Translator& operator=(const Translator&) = delete;
 
-  // One Translation for each text, in order. Malformed UTF-8 is repaired. Throws Error(kUsage) for
-  // invalid options or a model without vocabulary, Error(kInput) for a text that has more tokens
-  // than learned positions.
+  // One Translation for each text, in order. Malformed UTF-8 is repaired. The outputs begin with
+  // `prefixes`, where given, as the model writes them: whole words, one text for each or none at
+  // all. Throws Error(kUsage) for invalid options or a model without vocabulary, Error(kInput) for
+  // a text that has more tokens than learned positions.
   std::vector<Translation> Translate(std::span<const std::string> texts,
-                                     const TranslationOptions& options = {}) const;
+                                     const TranslationOptions& options = {},
+                                     std::span<const std::string> prefixes = {}) const;
   // The same for texts that are encoded already: `sources` holds Encode of each.
   std::vector<Translation> TranslateEncoded(std::span<const std::string> texts,
                                             std::span<const std::vector<int32_t>> sources,
-                                            const TranslationOptions& options = {}) const;
+                                            const TranslationOptions& options = {},
+                                            std::span<const std::string> prefixes = {}) const;
+  // What the output may have after the words of `prefix`, each with the best rest: `count`
+  // hypotheses at most, best first, which all differ in the next word. Throws as Translate.
+  Translation Alternatives(const std::string& text, const std::string& prefix, int64_t count,
+                           const TranslationOptions& options = {}) const;
   // The same from ids without bos and eos; the outputs begin with `prefixes`, where given.
   std::vector<Translation> TranslateIds(std::span<const std::vector<int32_t>> sources,
                                         const TranslationOptions& options = {},

@@ -114,9 +114,13 @@ const Scorer& ModelRunner::scorer() const {
 }
 
 std::vector<Translation> ModelRunner::Translate(std::span<const std::string> texts, int64_t first,
-                                                const TextOptions& options) const {
+                                                const TextOptions& options,
+                                                std::span<const std::string> target_prefixes) const {
   LineBatch batch(&translator_, loaded_->model(), options.lines);
-  for (const std::string& text : texts) batch.Add(text, fmt::format("text {}", first++));
+  for (size_t i = 0; i < texts.size(); ++i) {
+    batch.Add(texts[i], fmt::format("text {}", first++),
+              target_prefixes.empty() ? "" : target_prefixes[i]);
+  }
   return batch.Translate(options.translation);
 }
 

@@ -92,7 +92,8 @@ class ModelRunner {
 
   // The texts from number `first` of a call on, which errors name, as LineBatch translates them.
   std::vector<Translation> Translate(std::span<const std::string> texts, int64_t first,
-                                     const TextOptions& options) const;
+                                     const TextOptions& options,
+                                     std::span<const std::string> target_prefixes = {}) const;
   // Where no target is given, the model translates.
   PairAttention Attention(const std::string& source,
                           const std::optional<std::string>& target) const;

@@ -60,14 +60,24 @@ nb::object ResultOf(const Translation& translation) {
               translation.divided, translation.unknown_characters.size());
 }
 
-// The texts from number `first` of a call on.
+// The keyword argument `target_prefix`, which is taken out; null: it was not given.
+nb::object TakePrefix(nb::kwargs* arguments) {
+  constexpr const char* kName = "target_prefix";
+  if (!arguments->contains(kName)) return {};
+  const nb::object given = (*arguments)[kName];
+  nb::del((*arguments)[kName]);
+  return given;
+}
+
+// The texts from number `first` of a call on. `prefixes`: of each, or none.
 std::vector<Translation> TranslateWindow(const ModelRunner& runner,
                                          std::span<const std::string> texts, int64_t first,
-                                         TextOptions options, Windows* windows) {
+                                         TextOptions options, Windows* windows,
+                                         std::span<const std::string> prefixes = {}) {
   std::vector<Translation> translations;
   windows->Run([&](const std::atomic<bool>* stop) {
     options.translation.stop = stop;
-    translations = runner.Translate(texts, first, options);
+    translations = runner.Translate(texts, first, options, prefixes);
   });
   return translations;
 }
@@ -141,23 +151,48 @@ int ClearStream(PyObject* self) {
   return 0;
 }
 
-nb::object TranslateOne(const ModelRunner& self, const nb::str& text, const nb::kwargs& arguments) {
+nb::object TranslateOne(const ModelRunner& self, const nb::str& text, nb::kwargs arguments) {
+  const nb::object prefix = TakePrefix(&arguments);
   const TextOptions options = TextOptionsOf(arguments, "translate");
   const std::vector<std::string> texts = {TextOf(text)};
+  std::vector<std::string> prefixes;
+  if (prefix.is_valid()) prefixes.push_back(TextOf(prefix));
   Windows windows;
-  return ResultOf(TranslateWindow(self, texts, 0, options, &windows).at(0));
+  return ResultOf(TranslateWindow(self, texts, 0, options, &windows, prefixes).at(0));
 }
 
-nb::list TranslateList(const ModelRunner& self, const nb::iterable& texts,
-                       const nb::kwargs& arguments) {
+nb::object AlternativesOf(const ModelRunner& self, const nb::str& text, const nb::str& prefix,
+                          int64_t count, const nb::kwargs& arguments) {
+  TranslationOptions options;
+  SetOptions(Fields(options), arguments, "alternatives");
+  const std::string source = TextOf(text), begin = TextOf(prefix);
+  Translation found;
+  Windows().Run([&](const std::atomic<bool>* stop) {
+    options.stop = stop;
+    found = self.translator().Alternatives(source, begin, count, options);
+  });
+  return ResultOf(found);
+}
+
+nb::list TranslateList(const ModelRunner& self, const nb::iterable& texts, nb::kwargs arguments) {
+  const nb::object prefix = TakePrefix(&arguments);
   const TextOptions options = TextOptionsOf(arguments, "translate");
   const std::vector<std::string> all = TextsOf(texts);
+  std::vector<std::string> prefixes;
+  if (prefix.is_valid()) prefixes = TextsOf(prefix);
+  if (!prefixes.empty() && prefixes.size() != all.size()) {
+    throw Error(ErrorKind::kUsage, fmt::format("{} target prefixes for {} texts; expected none or "
+                                               "as many",
+                                               prefixes.size(), all.size()));
+  }
   Windows windows;
   nb::list results;
   for (size_t begin = 0; begin < all.size();) {
     const auto window = std::span(all).subspan(begin, std::min(windows.size(), all.size() - begin));
     for (const Translation& translation :
-         TranslateWindow(self, window, static_cast<int64_t>(begin), options, &windows)) {
+         TranslateWindow(self, window, static_cast<int64_t>(begin), options, &windows,
+                         prefixes.empty() ? std::span<const std::string>()
+                                          : std::span(prefixes).subspan(begin, window.size()))) {
       results.append(ResultOf(translation));
     }
     begin += window.size();
@@ -259,24 +294,42 @@ void BindMaking(TranslatorClass& translator) {
 
 void BindTranslating(TranslatorClass& translator) {
   TextOptions options;
-  const FieldList fields = Fields(options);
+  const FieldList fields = Fields(options), searching = Fields(options.translation);
   const std::string keywords = OptionsSignature(fields);
   const std::string help = OptionsHelp(
       "Translates a line of text, or a list of them. A Translation is a str of the best output,\n"
-      "which knows its score, its alignment and the other hypotheses.",
+      "which knows its score, its alignment and the other hypotheses. Outputs begin with the\n"
+      "words of target_prefix, of a list of texts with those of each; such texts are not divided.",
       fields);
   translator
       .def("translate", &TranslateOne, nb::arg("text"), nb::arg("options"),
-           nb::sig(fmt::format("def translate(self, text: str, {}) -> attend._results.Translation",
+           nb::sig(fmt::format("def translate(self, text: str, {}, target_prefix: str = '') -> "
+                               "attend._results.Translation",
                                keywords)
                        .c_str()),
            help.c_str())
       .def("translate", &TranslateList, nb::arg("texts"), nb::arg("options"),
-           nb::sig(fmt::format("def translate(self, texts: collections.abc.Iterable[str], {}) -> "
+           nb::sig(fmt::format("def translate(self, texts: collections.abc.Iterable[str], {}, "
+                               "target_prefix: collections.abc.Iterable[str] = ()) -> "
                                "list[attend._results.Translation]",
                                keywords)
                        .c_str()),
            help.c_str())
+      .def("alternatives", &AlternativesOf, nb::arg("text"), nb::arg("prefix") = "",
+           nb::arg("count") = 5,
+           nb::arg("options"),
+           nb::sig(fmt::format("def alternatives(self, text: str, prefix: str = '', count: int = 5, "
+                               "{}) -> attend._results.Translation",
+                               OptionsSignature(searching))
+                       .c_str()),
+           OptionsHelp(
+               "What a translation may have after the words of `prefix`, each with the best rest: "
+               "at\n"
+               "most `count` hypotheses, which all differ in the next word, the best first. The "
+               "text is\n"
+               "translated as a whole.",
+               searching)
+               .c_str())
       .def(
           "translate_lines",
           [](std::shared_ptr<ModelRunner> self, const nb::iterable& lines,

@@ -56,11 +56,10 @@ void LineWindows::TakeOnly(int64_t first, int64_t last) {
 }
 
 bool LineWindows::Skip(int64_t count, const std::function<void(const std::string&)>& use) {
-  File& file = files_[0];
-  std::string line;
   for (int64_t i = 0; i < count; ++i) {
-    if (file.reader->lines() >= last_ || !file.reader->Next(&line)) return false;
-    use(RepairUtf8(line, &file.malformed));
+    for (File& file : files_) file.lines.clear();
+    if (!AddLine()) return false;
+    use(lines()[0]);
   }
   return true;
 }

@@ -30,8 +30,8 @@ class LineWindows {
 
   // Only the lines from `first` to `last`, from 1, of each file are taken. Before the first Next.
   void TakeOnly(int64_t first, int64_t last);
-  // Passes over the next `count` lines of the first file, repaired, each to `use`; false where
-  // there are fewer.
+  // Passes over the next `count` lines of each file, those of the first, repaired, to `use`; false
+  // where there are fewer.
   bool Skip(int64_t count, const std::function<void(const std::string&)>& use);
   // The part of the lines to take that was taken, from 0 to 1; nothing where that can't be known.
   std::optional<double> Fraction() const;

@@ -41,6 +41,7 @@ struct TranslateOptions {
   std::string shard;
   double progress = 30;
   bool scores = false;
+  std::string target_prefix;  // a file
   LineOptions lines;
   TranslationOptions translation;
 };
@@ -64,6 +65,9 @@ FieldList Fields(TranslateOptions& options) {
            "seconds between progress lines on standard error (on a terminal one line is updated "
            "each second); 0: no progress lines")
       .Add("scores", &options.scores, "write `text ||| score`")
+      .Add("target_prefix", &options.target_prefix,
+           "file with a line for each line of the input: the words that its translation begins "
+           "with, as the model writes them; empty: any. A line with such words is not divided")
       .Nest("", Fields(options.lines))
       .Nest("", Fields(options.translation));
   return fields;
@@ -78,6 +82,7 @@ JobKey KeyOf(TranslateOptions options, const std::optional<std::pair<int64_t, in
   JobKey key{.program = ProgramVersion()};
   if (!options.translator.shortlist.empty())
     options.translator.shortlist = Sha256OfFile(options.translator.shortlist);
+  if (!options.target_prefix.empty()) options.target_prefix = Sha256OfFile(options.target_prefix);
   key.settings = FieldsToJson(Fields(options));
   for (const char* name : kWithoutEffect) key.settings.erase(name);
   // It has the digests of the directory's other files.
@@ -127,9 +132,10 @@ void TranslateCall::TranslateWindow() const {
   LineBatch batch(&translator, model, options.lines);
   int64_t number = window->number();
   std::exception_ptr refused;
-  for (const std::string& line : window->lines()) {
+  for (size_t i = 0; i < window->lines().size(); ++i) {
     try {
-      batch.Add(line, fmt::format("line {}", number++));
+      batch.Add(window->lines()[i], fmt::format("line {}", number++),
+                options.target_prefix.empty() ? "" : window->lines(1)[i]);
     } catch (const Error&) {
       refused = std::current_exception();
       break;
@@ -260,6 +266,8 @@ int Translate(const std::vector<std::string>& arguments, const RunOnDevice& run_
   if (!command_line.Parse(arguments)) return 0;
   options.translation.scores = options.scores;
   CheckTranslationOptions(options.translation);
+  if (!options.target_prefix.empty())
+    options.target_prefix = common.DataPath(options.target_prefix);
   CheckDevice(options);
   const LineShard shard = LineShard::Parse(options.shard);
   options.translator.threads = common.ThreadCount();
@@ -269,7 +277,9 @@ int Translate(const std::vector<std::string>& arguments, const RunOnDevice& run_
   const bool terminal = TranslationOutput::IsTerminal(options.output);
   const std::string input = common.DataPath(options.input);
   const auto lines = LinesOf(shard, input);
-  LineWindows window({input}, terminal, common.ThreadCount());
+  std::vector<std::string> files = {input};
+  if (!options.target_prefix.empty()) files.push_back(options.target_prefix);
+  LineWindows window(files, terminal, common.ThreadCount());
   if (lines) window.TakeOnly(lines->first, lines->second);
   Progress progress(terminal || common.quiet ? 0 : options.progress, isatty(STDERR_FILENO) == 1,
                     common.MakeLog());

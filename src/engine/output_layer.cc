@@ -92,7 +92,8 @@ void Prediction::Prepare(int64_t stride) {
                         0,
                         asked_[r].scored};
   }
-  scratch_->also.resize(scratch_->also_first[rows]);
+  // What no column stands for can't be written.
+  scratch_->also.assign(scratch_->also_first[rows], -std::numeric_limits<float>::infinity());
   PrepareSamplers();
 }
 

@@ -11,8 +11,10 @@
 namespace attend {
 
 bool BeamSearch::Expansion::operator<(const Expansion& other) const {
-  return std::tuple(cost - log_probability, beam, id) <
-         std::tuple(other.cost - other.log_probability, other.beam, other.id);
+  const auto order = [](const Expansion& one) {
+    return std::tuple(one.cost + one.penalty - one.log_probability, one.beam, one.id);
+  };
+  return order(*this) < order(other);
 }
 
 void BeamSearch::Start(const SearchInput* input, const SearchOptions* options, bool constrained) {
@@ -45,8 +47,8 @@ uint64_t BeamSearch::BitOf(int32_t id) const {
 }
 
 int64_t BeamSearch::candidates() const {
-  if (constrained_) return 2 * beam_size_ + std::ssize(input_->once);
-  return beam_size_ > 1 ? 2 * beam_size_ : 1;
+  if (constrained_) return 2 * beam_size_ + std::ssize(input_->once) + repeatable();
+  return (beam_size_ > 1 ? 2 * beam_size_ : 1) + repeatable();
 }
 
 bool BeamSearch::MayEnd(const Live& hypothesis) const {
@@ -58,19 +60,29 @@ bool BeamSearch::MayEnd(const Live& hypothesis) const {
   return !constrained_ || std::popcount(hypothesis.met) == std::ssize(input_->once);
 }
 
-std::span<const int32_t> BeamSearch::Never(const Live& hypothesis,
-                                           std::vector<int32_t>* own) const {
-  std::span<const int32_t> never;
-  if (guide_ != nullptr) never = guide_->Never(hypothesis.state);
-  if (constrained_) never = options_->placeholders;
-  if (input_->options.no_repeat_ngram == 0) return never;
-  own->assign(never.begin(), never.end());
-  AddRepeats(IdsOf(hypothesis.node), input_->options.no_repeat_ngram, own);
-  return *own;
+void BeamSearch::SetTokens(const Live& hypothesis, std::vector<int32_t>* never,
+                           std::vector<int32_t>* also, StepRow* row) const {
+  const SentenceOptions& options = input_->options;
+  if (guide_ != nullptr) row->never = guide_->Never(hypothesis.state);
+  if (constrained_) {
+    row->never = options_->placeholders;
+    row->also = input_->once;
+  }
+  if (options.no_repeat_ngram == 0 && options.repetition_penalty == 1) return;
+  never->assign(row->never.begin(), row->never.end());
+  const std::vector<int32_t> ids = IdsOf(hypothesis.node);
+  if (options.no_repeat_ngram > 0) AddRepeats(ids, options.no_repeat_ngram, never);
+  if (options.repetition_penalty != 1) {
+    also->assign(row->also.begin(), row->also.end());
+    AskForRepeated(ids, never, also);
+    row->also = *also;
+  }
+  row->never = *never;
 }
 
 bool BeamSearch::Scored() const {
-  return input_->options.scores || input_->options.beam_size > 1 || constrained_;
+  return input_->options.scores || input_->options.beam_size > 1 || constrained_ ||
+         input_->options.repetition_penalty != 1;
 }
 
 // What is read before the last token; the prefix's tokens are asked for where they are scored.
@@ -96,6 +108,7 @@ int64_t BeamSearch::AddRows(int64_t first_hypothesis, std::vector<StepRow>* rows
   if (length_ == input_->max_length) return asking;
   const SentenceOptions& options = input_->options;
   never_.resize(live_.size());
+  also_.resize(live_.size());
   for (size_t b = 0; b < live_.size(); ++b, ++asking) {
     const int32_t node = live_[b].node;
     StepRow& row = rows->emplace_back();
@@ -105,8 +118,7 @@ int64_t BeamSearch::AddRows(int64_t first_hypothesis, std::vector<StepRow>* rows
     row.may_be_unknown = options.allow_unknown;
     row.scored = Scored();
     if (guide_ != nullptr) row.source_row = guide_->SourceRow(live_[b].state);
-    row.never = Never(live_[b], &never_[b]);
-    if (constrained_) row.also = input_->once;
+    SetTokens(live_[b], &never_[b], &also_[b], &row);
   }
   return asking;
 }
@@ -118,6 +130,24 @@ void BeamSearch::Avoid(std::span<const int32_t> tokens, double penalty) {
 
 double BeamSearch::CostOf(int32_t id) const {
   return penalty_ * static_cast<double>(std::ranges::count(avoided_, id));
+}
+
+bool BeamSearch::Has(const Live& hypothesis, int32_t id) const {
+  int32_t node = hypothesis.node;
+  while (node >= 0 && nodes_[node].id != id) node = nodes_[node].parent;
+  return node >= 0;
+}
+
+BeamSearch::Expansion BeamSearch::Expanded(int64_t b, const Candidate& candidate) const {
+  const double repetition_penalty = input_->options.repetition_penalty;
+  Expansion expansion{.log_probability = live_[b].log_probability + candidate.log_probability,
+                      .beam = static_cast<int32_t>(b),
+                      .id = candidate.id,
+                      .penalty = live_[b].penalty,
+                      .cost = CostOf(candidate.id)};
+  if (repetition_penalty != 1 && Has(live_[b], candidate.id))
+    expansion.penalty -= (repetition_penalty - 1) * candidate.log_probability;
+  return expansion;
 }
 
 void BeamSearch::AddLastTokens(std::vector<int32_t>* tokens) const {
@@ -139,11 +169,8 @@ std::span<const int32_t> BeamSearch::Advance(const Candidate* best, int64_t k) {
   for (size_t b = 0; b < live_.size() && !constrained_; ++b) {
     for (int64_t i = 0; i < k && best[b * k + i].id >= 0; ++i) {
       const Candidate& candidate = best[b * k + i];
-      expansions_.push_back(
-          {.log_probability = live_[b].log_probability + candidate.log_probability,
-           .beam = static_cast<int32_t>(b),
-           .id = candidate.id,
-           .cost = CostOf(candidate.id)});
+      if (std::isfinite(candidate.log_probability))
+        expansions_.push_back(Expanded(static_cast<int64_t>(b), candidate));
     }
   }
   if (constrained_) ExpandConstrained(best, k);
@@ -162,8 +189,8 @@ void BeamSearch::ExpandConstrained(const Candidate* best, int64_t k) {
       const Candidate& candidate = best[b * k + i];
       const uint64_t bit = BitOf(candidate.id), met = live_[b].met | bit;
       if ((live_[b].met & bit) != 0 || count - std::popcount(met) > left) continue;
-      expansions_.push_back({live_[b].log_probability + candidate.log_probability,
-                             static_cast<int32_t>(b), candidate.id, met});
+      expansions_.push_back(Expanded(static_cast<int64_t>(b), candidate));
+      expansions_.back().met = met;
     }
   }
 }
@@ -177,7 +204,10 @@ void BeamSearch::Choose() {
     const int32_t parent = live_[expansion.beam].node;
     if (expansion.id == options_->eos) {
       if (static_cast<int64_t>(rank) < beam_size_) {
-        Keep({parent, expansion.log_probability}, length_ + 1, true);
+        Keep({.node = parent,
+              .log_probability = expansion.log_probability,
+              .penalty = expansion.penalty},
+             length_ + 1, true);
       }
       continue;
     }
@@ -191,7 +221,8 @@ void BeamSearch::GoOn(const Expansion& expansion) {
   const int32_t state = live_[expansion.beam].state;
   next_.push_back({static_cast<int32_t>(nodes_.size()), expansion.log_probability,
                    live_[expansion.beam].shown + (Shows(expansion.id) ? 1 : 0), expansion.met,
-                   guide_ != nullptr ? guide_->Next(state, expansion.id) : 0});
+                   guide_ != nullptr ? guide_->Next(state, expansion.id) : 0,
+                   expansion.penalty});
   nodes_.push_back({expansion.id, parent});
   parents_.push_back(expansion.beam);
 }
@@ -208,7 +239,10 @@ void BeamSearch::ChooseFromBanks() {
     if (expansion.id != options_->eos) {
       bank.push_back(i);
     } else if (std::ssize(bank) < beam_size_) {
-      Keep({live_[expansion.beam].node, expansion.log_probability}, length_ + 1, true);
+      Keep({.node = live_[expansion.beam].node,
+            .log_probability = expansion.log_probability,
+            .penalty = expansion.penalty},
+           length_ + 1, true);
     }
   }
   std::vector<size_t> chosen;
@@ -226,7 +260,7 @@ void BeamSearch::ChooseFromBanks() {
 
 void BeamSearch::Keep(const Live& hypothesis, int64_t length, bool finished) {
   const double score =
-      hypothesis.log_probability / LengthPenalty(length, input_->options.length_penalty);
+      hypothesis.Total() / LengthPenalty(length, input_->options.length_penalty);
   Kept kept{hypothesis.node, score, hypothesis.log_probability, finished, {}};
   if (finished) ++finished_;
   // Equal scores keep the order in which they came: by length, then rank.
@@ -244,17 +278,17 @@ void BeamSearch::Keep(const Live& hypothesis, int64_t length, bool finished) {
   kept_.insert(place, std::move(kept));
 }
 
-// Nothing live can win: log-probabilities are at most 0, so a live hypothesis of log-probability s
-// ends with one of at most s, at a length of at most L. Penalties grow with the length (alpha >=
+// Nothing live can win: log-probabilities are at most 0 and penalties at least 0, so a live
+// hypothesis of total s ends with one of at most s, at a length of at most L. Penalties grow with the length (alpha >=
 // 0), and a number that is not positive divided by a larger penalty is larger: its score is at most
 // s / penalty(L). Rounded sums and quotients keep that order. An equal score comes later and stands
 // behind. The same holds for one that will have the text of a kept one: it takes the place of that
 // only with a larger score.
 bool BeamSearch::NothingCanWin() const {
   if (std::ssize(kept_) < input_->options.n_best) return false;
-  const auto best = std::ranges::max_element(live_, {}, &Live::log_probability);
+  const auto best = std::ranges::max_element(live_, {}, &Live::Total);
   const double bound =
-      best->log_probability / LengthPenalty(input_->max_length, input_->options.length_penalty);
+      best->Total() / LengthPenalty(input_->max_length, input_->options.length_penalty);
   return bound <= kept_[input_->options.n_best - 1].score;
 }
 
@@ -262,7 +296,7 @@ bool BeamSearch::NothingCanWin() const {
 bool BeamSearch::LeaderGoesOn() const {
   const SentenceOptions& options = input_->options;
   return options.leader_goes_on &&
-         live_[0].log_probability / LengthPenalty(length_, options.length_penalty) > kept_[0].score;
+         live_[0].Total() / LengthPenalty(length_, options.length_penalty) > kept_[0].score;
 }
 
 bool BeamSearch::Ended() const {

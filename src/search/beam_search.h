@@ -14,6 +14,10 @@
 // dynamic beam allocation (Post and Vilar 2018): a hypothesis takes no placeholder that is foreign
 // or already there, and does not end before it has all. The beam is divided into banks by how many
 // a hypothesis has, so that one with more need not beat one with fewer.
+//
+// With a repetition penalty, tokens that a hypothesis has already are asked for besides the best
+// others, so its best continuations are exact. What they lose counts in scores and not in
+// log-probabilities.
 #ifndef ATTEND_SEARCH_BEAM_SEARCH_H_
 #define ATTEND_SEARCH_BEAM_SEARCH_H_
 
@@ -35,6 +39,8 @@ class BeamSearch : public ItemSearch {
   bool done() const override { return live_.empty(); }
   int64_t AddRows(int64_t first_hypothesis, std::vector<StepRow>* rows) override;
   int64_t candidates() const override;
+  // Tokens that a hypothesis has and that cost something again, at most.
+  int64_t repeatable() const { return input_->options.repetition_penalty == 1 ? 0 : length_; }
   // What each of these tokens, as often as it stands there, costs a continuation in the next step:
   // the choice of what lives on, and no score.
   void Avoid(std::span<const int32_t> tokens, double penalty);
@@ -56,14 +62,17 @@ class BeamSearch : public ItemSearch {
     double log_probability;
     int64_t shown = 0;  // tokens that show something
     uint64_t met = 0;   // of `once`, a bit each; of a constrained search
-    int32_t state = 0;  // of the rules' guide
+    int32_t state = 0;   // of the rules' guide
+    double penalty = 0;  // of its repeated tokens
+    double Total() const { return log_probability - penalty; }
   };
   struct Expansion {
     double log_probability;
     int32_t beam;
     int32_t id;
     uint64_t met = 0;
-    double cost = 0;  // of a token to be avoided
+    double penalty = 0;  // of repeated tokens, up to this one
+    double cost = 0;     // of a token to be avoided
     bool operator<(const Expansion& other) const;
   };
   struct Kept {
@@ -86,8 +95,13 @@ class BeamSearch : public ItemSearch {
   double CostOf(int32_t id) const;
   std::vector<int32_t> IdsOf(int32_t node) const;
   bool MayEnd(const Live& hypothesis) const;
-  // All tokens that may not follow a live hypothesis, in `own` where they come from several rules.
-  std::span<const int32_t> Never(const Live& hypothesis, std::vector<int32_t>* own) const;
+  // Fills in which tokens may not follow a live hypothesis, and which are wanted in any case;
+  // `never` and `also` keep them where they come from several rules.
+  void SetTokens(const Live& hypothesis, std::vector<int32_t>* never, std::vector<int32_t>* also,
+                 StepRow* row) const;
+  bool Has(const Live& hypothesis, int32_t id) const;
+  // Of a candidate after live hypothesis b.
+  Expansion Expanded(int64_t b, const Candidate& candidate) const;
   void ExpandConstrained(const Candidate* best, int64_t k);
   void GoOn(const Expansion& expansion);
   void Choose();
@@ -107,7 +121,7 @@ class BeamSearch : public ItemSearch {
   std::vector<Live> live_, next_;
   std::vector<Expansion> expansions_;
   std::vector<int32_t> parents_;
-  std::vector<std::vector<int32_t>> never_;  // of each live hypothesis, where it has its own
+  std::vector<std::vector<int32_t>> never_, also_;  // of each live hypothesis, if it has its own
   std::vector<int32_t> avoided_;
   double penalty_ = 0;      // of each in avoided_
   std::vector<Kept> kept_;  // of different texts; finished first, the best first

@@ -14,25 +14,36 @@
 namespace attend {
 namespace {
 
+// What may follow an output of a source that begins with 5.
+std::vector<Candidate> NextOf(uint64_t seed, const std::vector<int32_t>& ids) {
+  const int32_t last = ids.empty() ? 2 : ids.back();
+  return Next(seed, ids.empty() ? -1 - 5 : ids.size() == 1 ? 2 : ids[ids.size() - 2], last);
+}
+
+double PenaltyOf(const Candidate& next, const std::vector<int32_t>& ids, double repetition_penalty) {
+  if (std::ranges::find(ids, next.id) == ids.end()) return 0;
+  return next.log_probability - next.log_probability * repetition_penalty;
+}
+
 // All outputs of a source that begins with 5, the best first.
-std::vector<SearchResult> AllOutputs(uint64_t seed, int64_t longest) {
+std::vector<SearchResult> AllOutputs(uint64_t seed, int64_t longest,
+                                     double repetition_penalty = 1) {
   std::vector<SearchResult> all;
-  const std::function<void(std::vector<int32_t>, double)> visit = [&](auto ids, double sum) {
-    const int32_t last = ids.empty() ? 2 : ids.back();
-    const int32_t before = ids.empty() ? -1 - 5 : ids.size() == 1 ? 2 : ids[ids.size() - 2];
-    for (const Candidate& next : Next(seed, before, last)) {
+  const std::function<void(std::vector<int32_t>, double, double)> visit = [&](auto ids, double sum,
+                                                                              double penalty) {
+    for (const Candidate& next : NextOf(seed, ids)) {
       const double total = sum + next.log_probability;
       if (next.id == kEos) {
         const double length = static_cast<double>(ids.size()) + 1;
-        all.push_back({ids, total / std::pow((5 + length) / 6, 0.6), total, true});
+        all.push_back({ids, (total - penalty) / std::pow((5 + length) / 6, 0.6), total, true});
       } else if (std::ssize(ids) + 1 < longest) {
         auto longer = ids;
         longer.push_back(next.id);
-        visit(longer, total);
+        visit(longer, total, penalty + PenaltyOf(next, ids, repetition_penalty));
       }
     }
   };
-  visit({}, 0);
+  visit({}, 0, 0);
   std::sort(all.begin(), all.end(), [](auto& a, auto& b) { return a.score > b.score; });
   return all;
 }
@@ -189,6 +200,55 @@ TEST(BeamSearchTest, NoNgramComesTwice) {
 }
 
 // Tokens 4 and 5 are placeholders, of which a source has none, one or both.
+TEST(BeamSearchTest, AWideBeamFindsWhatExhaustiveSearchFindsWithRepetitionsPenalised) {
+  int64_t differ = 0;
+  for (uint64_t seed = 0; seed < 50; ++seed) {
+    const std::vector<SearchResult> all = AllOutputs(seed, 5, 1.7);
+    for (const bool early_stop : {true, false}) {
+      const SearchInput input{.source = {5},
+                              .max_length = 5,
+                              .options = {.beam_size = 900,
+                                          .n_best = 5,
+                                          .repetition_penalty = 1.7,
+                                          .early_stop = early_stop}};
+      TableStepper stepper(seed);
+      const auto found = SearchAll({&input, 1}, {.max_beam_size = 900}, &stepper)[0];
+      ASSERT_EQ(found.size(), 5u);
+      for (size_t i = 0; i < 5; ++i) {
+        EXPECT_EQ(found[i].ids, all[i].ids) << seed;
+        EXPECT_NEAR(found[i].score, all[i].score, 1e-12);
+        EXPECT_NEAR(found[i].log_probability, all[i].log_probability, 1e-12);
+      }
+      differ += found[0].ids != AllOutputs(seed, 5)[0].ids;
+    }
+  }
+  EXPECT_GT(differ, 10);
+}
+
+// A greedy search sees one token of the model; a penalised one needs those that were there too.
+TEST(BeamSearchTest, AGreedySearchWithRepetitionsPenalisedTakesTheBestOfAllTokens) {
+  for (uint64_t seed = 0; seed < 50; ++seed) {
+    for (const std::vector<int32_t>& prefix : {std::vector<int32_t>{}, {4, 6}}) {
+      std::vector<int32_t> ids = prefix;
+      while (ids.size() < 9) {
+        const std::vector<Candidate> next = NextOf(seed, ids);
+        const auto best = std::ranges::max_element(next, {}, [&](const Candidate& each) {
+          return each.log_probability - PenaltyOf(each, ids, 3);
+        });
+        if (best->id == kEos) break;
+        ids.push_back(best->id);
+      }
+      const SearchInput input{
+          .source = {5},
+          .prefix = prefix,
+          .max_length = 9,
+          .options = {.beam_size = 1, .scores = false, .repetition_penalty = 3}};
+      TableStepper stepper(seed);
+      EXPECT_EQ(SearchAll({&input, 1}, {}, &stepper)[0][0].ids, ids) << seed;
+    }
+  }
+}
+
 TEST(BeamSearchTest, AWideConstrainedBeamFindsWhatExhaustiveSearchFinds) {
   int64_t constrained = 0;
   for (uint64_t seed = 0; seed < 21; ++seed) {

@@ -33,7 +33,9 @@ int64_t DiverseSearch::AddRows(int64_t first_hypothesis, std::vector<StepRow>* r
 // A group may avoid as many tokens as all groups before it have hypotheses.
 int64_t DiverseSearch::candidates() const {
   const int64_t size = of_group_.options.beam_size;
-  return 2 * size + (std::ssize(groups_) - 1) * size;
+  int64_t repeatable = 0;
+  for (const BeamSearch& group : groups_) repeatable = std::max(repeatable, group.repeatable());
+  return 2 * size + (std::ssize(groups_) - 1) * size + repeatable;
 }
 
 std::span<const int32_t> DiverseSearch::Advance(const Candidate* best, int64_t k) {

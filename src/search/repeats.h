@@ -1,4 +1,5 @@
-// N-grams that an output must not have twice (Paulus et al. 2018, section 2.5).
+// What an output has already: n-grams that it must not have twice (Paulus et al. 2018, section
+// 2.5), and tokens that cost something again.
 #ifndef ATTEND_SEARCH_REPEATS_H_
 #define ATTEND_SEARCH_REPEATS_H_
 
@@ -11,6 +12,11 @@ namespace attend {
 // Adds the tokens that would end an n-gram which the output `ids` has already. Precondition: n is
 // at least 1.
 void AddRepeats(std::span<const int32_t> ids, int64_t n, std::vector<int32_t>* never);
+
+// Moves the tokens of the output `ids`, each once, to those that are wanted in any case: they join
+// `never`, and where they were not there also `also`.
+void AskForRepeated(std::vector<int32_t> ids, std::vector<int32_t>* never,
+                    std::vector<int32_t>* also);
 
 }  // namespace attend
 

@@ -32,6 +32,9 @@ struct SentenceOptions {
   bool leader_goes_on = false;
   // So many tokens in a row occur at most once in an output; 0: anything may be repeated.
   int64_t no_repeat_ngram = 0;
+  // At least 1: log-probabilities of tokens that the output has already are multiplied by it (after
+  // Keskar et al. 2019, section 4.1).
+  double repetition_penalty = 1;
   // Above 1: that many groups share the beam, and each avoids the tokens that those before it take
   // in the same step (diverse beam search); a divisor of beam_size.
   int64_t groups = 1;

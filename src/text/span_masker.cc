@@ -301,6 +301,21 @@ PairSpans SpanMasker::MaskPair(std::string* source, std::string* target, Random*
   return counts;
 }
 
+std::string SpanMasker::MaskBeginning(const MaskedText& source, std::string_view beginning) const {
+  const std::vector<TextPart> found = Find(beginning);
+  std::map<size_t, int64_t> numbers;  // by span
+  std::vector<bool> used(source.spans.size());
+  for (size_t i = 0; i < found.size(); ++i) {
+    for (size_t number = 0; number < used.size(); ++number) {
+      if (used[number] || source.spans[number].text != ViewOf(beginning, found[i])) continue;
+      used[number] = true;
+      numbers[i] = static_cast<int64_t>(number);
+      break;
+    }
+  }
+  return WithNumbers(beginning, found, numbers, nullptr);
+}
+
 void SpanMasker::AddPlaceholders(std::string* source, std::string* target, Random* random) const {
   constexpr uint64_t kMostWords = 2, kMostInserted = 3, kForms = 6;
   std::vector<int64_t> numbers = Numbers(*source, random);

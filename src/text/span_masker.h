@@ -81,6 +81,8 @@ class SpanMasker {
   // numbers are drawn from `random`, so that all are trained; without it, they count in order.
   PairSpans MaskPair(std::string* source, std::string* target, Random* random,
                      PairPlaces* places = nullptr) const;
+  // Of the beginning of a translation: spans that the masked source has, too, get its placeholders.
+  std::string MaskBeginning(const MaskedText& source, std::string_view beginning) const;
   // Makes a pair that teaches copying: placeholders replace words that both sides share, and stand
   // at the beginnings and ends.
   void AddPlaceholders(std::string* source, std::string* target, Random* random) const;

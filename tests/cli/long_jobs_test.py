@@ -79,10 +79,12 @@ def plain(path):
     return path.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name, extra", [("out", ()), ("out.gz", ()), ("out.zst", ()), ("out", ("--shard", "2/3")), ("out", ("--beam-size", 2, "--n-best", 2, "--scores"))])
+@pytest.mark.parametrize("name, extra", [("out", ()), ("out.gz", ()), ("out.zst", ()), ("out", ("--shard", "2/3")), ("out", ("--beam-size", 2, "--n-best", 2, "--scores")),
+                                         ("out", ("--target-prefix", "TEXT"))])
 def test_a_job_killed_again_and_again_gives_the_bytes_of_an_unbroken_one(name, extra, text, tmp_path):
     """It began anew each time."""
     whole, out = tmp_path / "whole" / name, tmp_path / name
+    extra = [text if word == "TEXT" else word for word in extra]
     whole.parent.mkdir()
     assert translate(*extra, "--input", text, "--output", whole).returncode == 0
     kills, delays = 0, random.Random(7)
@@ -260,12 +262,13 @@ def test_a_full_disk_keeps_what_fitted(name, text, tmp_path):
     assert out.read_bytes() == whole.read_bytes()
 
 
-@pytest.mark.parametrize("extra", [(), ("--n-best", 2, "--beam-size", 2, "--alignments")])
+@pytest.mark.parametrize("extra", [(), ("--n-best", 2, "--beam-size", 2, "--alignments"), ("--target-prefix", "TEXT")])
 @pytest.mark.parametrize("shards, lines", [(3, 1000), (4, 3), (2, 0)])
 def test_the_outputs_of_shards_are_that_of_the_file(shards, lines, extra, tmp_path):
     source = make_text(lines)
     (tmp_path / "text").write_text(source, encoding="utf-8")
     (tmp_path / "text.gz").write_bytes(gzip.compress(source.encode()))
+    extra = [tmp_path / "text" if word == "TEXT" else word for word in extra]
     parts = {name: "" for name in ("text", "text.gz")}
     for name in parts:
         for shard in range(1, shards + 1):
@@ -273,6 +276,20 @@ def test_the_outputs_of_shards_are_that_of_the_file(shards, lines, extra, tmp_pa
             assert (done.returncode, without_cuts(done.stderr)) == (0, "")
             parts[name] += done.stdout
     assert parts["text"] == parts["text.gz"] == translate(*extra, stdin=source).stdout
+
+
+def test_another_file_of_target_prefixes_is_another_job(text, tmp_path):
+    prefixes, out = tmp_path / "prefixes", tmp_path / "out"
+    prefixes.write_text("lumi\n" * 5000, encoding="utf-8")
+    arguments = ("--input", text, "--output", out, "--target-prefix", prefixes, "--resume")
+    with subprocess.Popen(command(*arguments, "--quiet")) as process:
+        wait_for(lambda: finished(out) > 0, process)
+        process.kill()
+    prefixes.write_text("tavo\n" * 5000, encoding="utf-8")
+    refused(translate(*arguments), 2, "target_prefix")
+    prefixes.write_text("lumi\n" * 10, encoding="utf-8")
+    done = translate("--input", text, "--target-prefix", prefixes)
+    assert done.returncode == 3 and "different numbers of lines" in done.stderr
 
 
 def test_errors_of_a_shard_name_the_line_of_the_file(tmp_path):

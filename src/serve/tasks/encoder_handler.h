@@ -15,6 +15,9 @@
 
 namespace attend {
 
+// Of a picture or an item, about: what its attention adds to `answer_items`.
+constexpr int64_t kNumbersOfAttention = 2000;
+
 // What a request asks.
 struct EncoderRequest {
   std::string model;  // its name; empty: the only one that answers at the route

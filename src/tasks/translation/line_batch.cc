@@ -97,6 +97,18 @@ std::vector<LineBatch::Part> LineBatch::PartsOf(const std::string& line) const {
   return parts;
 }
 
+std::vector<LineBatch::Part> LineBatch::WholeLine(const std::string& line,
+                                                  const std::string& name) const {
+  std::vector<int32_t> ids = Encode(line);
+  if (std::ssize(ids) > limit_) {
+    throw Error(ErrorKind::kInput,
+                fmt::format("{} has {} tokens, expected at most {}: a line with a target prefix is "
+                            "not divided; shorten it",
+                            name, ids.size(), limit_));
+  }
+  return {{.place = {0, line.size()}, .text = line, .ids = std::move(ids)}};
+}
+
 void LineBatch::FindPlaces(const std::string& line, std::vector<Part>* parts) const {
   int64_t word = 0;
   size_t begin = 0, end = parts->front().place.begin;
@@ -113,12 +125,13 @@ void LineBatch::FindPlaces(const std::string& line, std::vector<Part>* parts) co
   }
 }
 
-void LineBatch::Add(const std::string& text, const std::string& name) {
+void LineBatch::Add(const std::string& text, const std::string& name,
+                    const std::string& target_prefix) {
   std::vector<TextPart> inner;
   AddTrimmed(text, 0, text.size(), &inner);
   const auto [begin, end, _] = inner.empty() ? TextPart{text.size(), text.size()} : inner[0];
   const std::string line = text.substr(begin, end - begin);
-  std::vector<Part> parts = PartsOf(line);
+  std::vector<Part> parts = target_prefix.empty() ? PartsOf(line) : WholeLine(line, name);
   if (options_.overlong == Overlong::kRefuse) {
     const int64_t pieces = std::ssize(parts.size() == 1 ? parts[0].ids : Encode(line));
     if (pieces > limit_) Refuse(name, pieces);
@@ -134,6 +147,8 @@ void LineBatch::Add(const std::string& text, const std::string& name) {
     ids_.push_back(std::move(part.ids));
     parts_.push_back(std::move(part));
   }
+  if (!target_prefix.empty() || !target_prefixes_.empty()) target_prefixes_.resize(texts_.size());
+  if (!target_prefix.empty()) target_prefixes_.back() = target_prefix;
   lines_.push_back({texts_.size(), text.substr(0, begin), text.substr(end)});
   if (options_.keep_line_ends) return;
   Line& whole = lines_.back();
@@ -179,7 +194,7 @@ Hypothesis LineBatch::Join(const std::vector<Translation>& translations, size_t 
 }
 
 std::vector<Translation> LineBatch::Translate(const TranslationOptions& options) const {
-  const std::vector<Translation> all = translator_->TranslateEncoded(texts_, ids_, options);
+  const std::vector<Translation> all = translator_->TranslateEncoded(texts_, ids_, options, target_prefixes_);
   std::vector<Translation> translations;
   size_t begin = 0;
   for (const Line& line : lines_) {

@@ -35,7 +35,8 @@ class LineBatch {
   // Throws Error(kInput) that begins with `name` ("line 3") if the line is too long; the line is
   // then not added. With Overlong::kSplit this happens only if a single character has more tokens
   // than the model has positions.
-  void Add(const std::string& line, const std::string& name);
+  // The translation begins with `target_prefix`; a line that has one is translated as a whole.
+  void Add(const std::string& line, const std::string& name, const std::string& target_prefix = "");
 
   // One Translation for each line, in order. For a line in parts, hypothesis i joins those of rank
   // i of each part (the last, if it has fewer) with the white space between the parts. White space
@@ -64,6 +65,8 @@ class LineBatch {
   // What is translated together, if it is not too long.
   std::vector<TextPart> SentencesOf(const std::string& line) const;
   std::vector<Part> PartsOf(const std::string& line) const;
+  // Of a line that is not to be divided.
+  std::vector<Part> WholeLine(const std::string& line, const std::string& name) const;
   void FindPlaces(const std::string& line, std::vector<Part>* parts) const;
   [[noreturn]] void Refuse(const std::string& name, int64_t pieces) const;
   // The line's hypothesis at `rank`, from those of its parts, the first of which is `begin`.
@@ -78,6 +81,7 @@ class LineBatch {
   const int64_t prefix_words_;
   std::vector<std::string> texts_;         // of all parts
   std::vector<std::vector<int32_t>> ids_;  // the same
+  std::vector<std::string> target_prefixes_;  // the same; none where no line has one
   std::vector<Part> parts_;                // the same, without text and ids
   std::vector<Line> lines_;
 };

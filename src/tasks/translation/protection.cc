@@ -63,6 +63,11 @@ PairPlaces Protection::MaskPair(std::string* source, std::string* target) const 
   return places;
 }
 
+std::string Protection::MaskBeginning(const MaskedText& source,
+                                      const std::string& beginning) const {
+  return masker_ == nullptr ? beginning : masker_->MaskBeginning(source, beginning);
+}
+
 std::vector<TextPart> Protection::Find(std::string_view text) const {
   return masker_ == nullptr ? std::vector<TextPart>{} : masker_->Find(text);
 }

@@ -34,6 +34,8 @@ class Protection {
   MaskedText Mask(const std::string& text) const;
   // A given pair as the model read pairs in training: spans that both sides have are placeholders.
   PairPlaces MaskPair(std::string* source, std::string* target) const;
+  // The beginning of a translation, with the placeholders of the source.
+  std::string MaskBeginning(const MaskedText& source, const std::string& beginning) const;
   // Spans of a text that must not be cut.
   std::vector<TextPart> Find(std::string_view text) const;
   // Ids of the target's placeholders, rising; those that stand for the placeholders among source

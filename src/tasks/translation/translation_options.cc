@@ -123,6 +123,9 @@ FieldList Fields(TranslationOptions& options) {
            "of sample and mbr: what is drawn follows from it and the text")
       .Add("no_repeat_ngram", &options.no_repeat_ngram, 0, 1000,
            "so many tokens in a row occur at most once in an output; 0: anything may be repeated")
+      .Add("repetition_penalty", &options.repetition_penalty, 1, 100,
+           "log-probabilities of tokens that the output has already are multiplied by it (logits, "
+           "where outputs are drawn); 1: nothing changes")
       .Add("max_length", &options.max_length, 0, 100000,
            "maximum number of output tokens, eos included; 0: input tokens plus 50, or more if "
            "outputs in training were longer, and room for min_length")

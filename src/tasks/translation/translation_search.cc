@@ -25,7 +25,8 @@ int64_t UsualMost(const TrainingText& text, int64_t source_length) {
 void MakeSampled(const TranslationOptions& options, SearchInput* input) {
   input->once.clear();
   input->options.min_length = std::max<int64_t>(options.min_length, input->options.must_show);
-  input->sample = SampleOptions{.sampling = {.temperature = options.temperature,
+  input->sample = SampleOptions{.sampling = {.repetition_penalty = options.repetition_penalty,
+                                             .temperature = options.temperature,
                                              .top_k = options.top_k,
                                              .top_p = options.top_p},
                                 .count = options.sample ? options.n_best : options.mbr_samples,
@@ -77,6 +78,7 @@ SearchInput MakeSearchInput(const TaskRunner& runner, const std::vector<int32_t>
   input.options.groups = options.beam_groups;
   input.options.diversity = options.diversity;
   input.options.no_repeat_ngram = options.no_repeat_ngram;
+  input.options.repetition_penalty = options.repetition_penalty;
   if (Draws(options)) MakeSampled(options, &input);
   return input;
 }

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <functional>
+#include <set>
 #include <utility>
 
 #include "attend/error.h"
@@ -11,6 +14,7 @@
 #include "tasks/translation/translation_options.h"
 #include "tasks/translation/translation_search.h"
 #include "text/ascii.h"
+#include "text/lines.h"
 #include "text/visible_text.h"
 
 namespace attend {
@@ -30,6 +34,21 @@ struct Request {
     return sources[i].empty() && (prefixes.empty() || prefixes[i].empty());
   }
 };
+
+void CheckPrefixes(size_t prefixes, size_t sources) {
+  if (prefixes == 0 || prefixes == sources) return;
+  throw Error(
+      ErrorKind::kUsage,
+      fmt::format("{} prefixes for {} sources; expected none or as many", prefixes, sources));
+}
+
+// The text up to the end of its word number `count`, from 1.
+std::string_view FirstWords(std::string_view text, int64_t count) {
+  size_t end = 0;
+  for (; count > 0 && end < text.size(); --count)
+    end = std::min(text.find(' ', text.find_first_not_of(' ', end)), text.size());
+  return text.substr(0, end);
+}
 
 CallOptions CallOptionsOf(const TranslationOptions& options) {
   return {.room = {options.batch_sentences, options.batch_tokens},
@@ -82,6 +101,49 @@ struct Translator::Impl {
     return input;
   }
 
+  // Ids of the beginning of a translation.
+  std::vector<int32_t> BeginningOf(const MaskedText& source, const std::string& text) const {
+    return runner.target().Encode(runner.protection().MaskBeginning(source, text));
+  }
+
+  // The request's only prefix with each of the tokens that are likeliest to follow it, enough for
+  // `count` words.
+  std::vector<std::vector<int32_t>> LongerByAToken(const Request& request, int64_t count,
+                                                   const TranslationOptions& options) const {
+    constexpr int64_t kTokensOfAWord = 4;  // that some words begin with
+    SearchInput input = InputOf(request, 0, options);
+    input.max_length = std::ssize(input.prefix) + 1;
+    input.options.groups = 1;
+    input.options.beam_size = input.options.n_best =
+        std::min(kTokensOfAWord * std::max<int64_t>(count, 1), kMostBeamSize);
+    std::vector<SearchInput> inputs(1, std::move(input));
+    std::vector<std::vector<int32_t>> longer;
+    for (SearchResult& result :
+         running.Get().calls.Run(std::move(inputs), CallOptionsOf(options))[0]) {
+      if (!result.finished) longer.push_back(std::move(result.ids));
+    }
+    return longer;
+  }
+
+  // `request` has the sources and prefixes of `texts`, which are masked.
+  std::vector<Translation> TranslateMasked(std::span<const std::string> texts,
+                                           std::span<const MaskedText> masked, Request request,
+                                           const TranslationOptions& options) const {
+    runner.target();  // throws where there is none
+    std::vector<std::string> read;
+    for (const MaskedText& each : masked) read.push_back(each.text);
+    request.texts = texts;
+    request.read = read;
+    std::vector<Translation> translations = Translate(request, options);
+    for (size_t i = 0; i < translations.size(); ++i) {
+      if (request.SaysNothing(i)) continue;
+      translations[i].unknown_characters = runner.UnknownCharacters(read[i], request.sources[i]);
+      for (Hypothesis& hypothesis : translations[i].hypotheses)
+        runner.protection().Restore(texts[i], masked[i], &hypothesis);
+    }
+    return translations;
+  }
+
   std::vector<Translation> Translate(const Request& request,
                                      const TranslationOptions& options) const {
     CheckTranslationOptions(options);
@@ -89,11 +151,9 @@ struct Translator::Impl {
     if (options.mbr != MbrUtility::kNone && request.texts.empty())
       throw Error(ErrorKind::kUsage, "mbr compares texts, but only ids are given");
     const size_t count = request.sources.size();
-    if (!request.prefixes.empty() && request.prefixes.size() != count) {
-      throw Error(ErrorKind::kUsage,
-                  fmt::format("{} prefixes for {} sources; expected none or as many",
-                              request.prefixes.size(), count));
-    }
+    CheckPrefixes(request.prefixes.size(), count);
+    if (!request.prefixes.empty() && Draws(options))
+      throw Error(ErrorKind::kUsage, "outputs are drawn from their beginning; leave out prefixes");
     std::vector<SearchInput> inputs;
     std::vector<int64_t> searched;  // in order
     std::vector<Translation> translations(count);
@@ -143,38 +203,63 @@ Translator::Translator(std::shared_ptr<const LoadedModel> loaded, const Translat
 Translator::~Translator() = default;
 
 std::vector<Translation> Translator::Translate(std::span<const std::string> texts,
-                                               const TranslationOptions& options) const {
+                                               const TranslationOptions& options,
+                                               std::span<const std::string> prefixes) const {
   std::vector<std::vector<int32_t>> sources;
   for (const std::string& text : texts) sources.push_back(Encode(text));
-  return TranslateEncoded(texts, sources, options);
+  return TranslateEncoded(texts, sources, options, prefixes);
 }
 
 std::vector<Translation> Translator::TranslateEncoded(std::span<const std::string> texts,
                                                       std::span<const std::vector<int32_t>> sources,
-                                                      const TranslationOptions& options) const {
+                                                      const TranslationOptions& options,
+                                                      std::span<const std::string> prefixes) const {
   if (texts.size() != sources.size()) {
     throw Error(ErrorKind::kUsage, fmt::format("{} texts and {} sources; expected as many of one "
                                                "as of the other",
                                                texts.size(), sources.size()));
   }
-  impl_->runner.target();  // throws where there is none
-  const Protection& protection = impl_->runner.protection();
+  CheckPrefixes(prefixes.size(), texts.size());
   std::vector<MaskedText> masked;
-  std::vector<std::string> read;
-  for (const std::string& text : texts) {
-    masked.push_back(protection.Mask(text));
-    read.push_back(masked.back().text);
+  std::vector<std::vector<int32_t>> begun;
+  for (size_t i = 0; i < texts.size(); ++i) {
+    masked.push_back(impl_->runner.protection().Mask(texts[i]));
+    if (!prefixes.empty()) begun.push_back(impl_->BeginningOf(masked[i], prefixes[i]));
   }
-  const Request request{.sources = sources, .texts = texts, .read = read};
-  std::vector<Translation> translations = impl_->Translate(request, options);
-  for (size_t i = 0; i < translations.size(); ++i) {
-    if (request.SaysNothing(i)) continue;
-    translations[i].unknown_characters = impl_->runner.UnknownCharacters(read[i], sources[i]);
-    for (Hypothesis& hypothesis : translations[i].hypotheses) {
-      protection.Restore(texts[i], masked[i], &hypothesis);
-    }
+  return impl_->TranslateMasked(texts, masked, {.sources = sources, .prefixes = begun}, options);
+}
+
+Translation Translator::Alternatives(const std::string& text, const std::string& prefix,
+                                     int64_t count, const TranslationOptions& options) const {
+  TranslationOptions best = options;
+  best.n_best = 1;
+  CheckTranslationOptions(best);
+  if (Draws(best))
+    throw Error(ErrorKind::kUsage, "alternatives are searched for; leave out sample and mbr");
+  const std::vector<int32_t> source = Encode(text);
+  const MaskedText masked = impl_->runner.protection().Mask(text);
+  const std::vector<int32_t> begun = impl_->BeginningOf(masked, prefix);
+  const Request one{.sources = {&source, 1}, .texts = {&text, 1}, .prefixes = {&begun, 1}};
+  if (one.SaysNothing(0)) return CopyOf(text, best.alignments);
+  const std::vector<std::vector<int32_t>> begins = impl_->LongerByAToken(one, count, best);
+  const size_t ways = begins.size();
+  const std::vector<std::string> texts(ways, text);
+  const std::vector<MaskedText> all_masked(ways, masked);
+  const std::vector<std::vector<int32_t>> sources(ways, source);
+  std::vector<Translation> found = impl_->TranslateMasked(
+      texts, all_masked, {.sources = sources, .prefixes = begins}, best);
+  std::ranges::stable_sort(
+      found, std::greater(), [](const Translation& each) { return each.hypotheses[0].score; });
+  Translation alternatives;
+  std::set<std::string, std::less<>> known;  // up to the word in question
+  const int64_t words = CountWords(prefix) + 1;
+  for (Translation& each : found) {
+    if (std::ssize(alternatives.hypotheses) == count) break;
+    alternatives.unknown_characters = each.unknown_characters;
+    if (known.emplace(FirstWords(each.hypotheses[0].text, words)).second)
+      alternatives.hypotheses.push_back(std::move(each.hypotheses[0]));
   }
-  return translations;
+  return alternatives;
 }
 
 std::vector<Translation> Translator::TranslateIds(

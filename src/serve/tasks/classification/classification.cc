@@ -78,7 +78,7 @@ EncoderRequest ReadClassify(Json body) {
   if (attention && asked.reads == EncoderReads::kTexts)
     throw Error(ErrorKind::kInput, "attention is for pictures and items; leave it out");
   RefuseItemQuestions(options.questions);
-  asked.answer_items = top * asked.count();
+  asked.answer_items = (top + (attention ? kNumbersOfAttention : 0)) * asked.count();
   asked.call = {fmt::format("classify {} {}", top, attention),
                 [top, attention](const ServedEncoder& model, std::span<EncoderText* const> texts) {
                   return static_cast<const ServedClassifier&>(model).Classify(texts, top,

@@ -25,7 +25,6 @@ namespace {
 constexpr const char* kItem = "item";
 constexpr size_t kMostLinks = 256;             // of an item
 constexpr int64_t kMostNamedNodes = 1000;      // in /v1/models
-constexpr int64_t kNumbersOfAttention = 2000;  // of an item, about
 
 const std::vector<std::string>& InputNames() {
   static const std::vector<std::string> names = {"text", "picture", "links"};
