@@ -8,7 +8,7 @@ from typing import Any
 
 from attend._errors import Error, InputError
 from attend.convert._source import Tensors
-from attend.convert._whole import interruptible
+from attend._whole import interruptible
 
 
 def describe(model: dict[str, Any], tensors: Tensors) -> str:
