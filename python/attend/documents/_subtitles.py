@@ -77,4 +77,4 @@ class VttDocument:
         """Writes the subtitles with each of their texts replaced; once."""
         for (at, cue), translation in zip(self._cues.items(), translations, strict=True):
             self._captions[at].text = cue.translated(translation)
-        path.write_bytes((self._begin + self._captions.content + "\n").encode())
+        path.write_bytes((self._begin + self._captions.content).encode())
