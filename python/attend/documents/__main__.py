@@ -8,7 +8,7 @@ import sys
 from typing import Any
 
 from attend import Translator
-from attend.convert._command import run
+from attend._command import run
 from attend.documents import translate_file
 
 # What the model is loaded with, and what only this command knows; all else are options of Translator.translate.
