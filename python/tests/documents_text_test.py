@@ -1,5 +1,6 @@
 """attend.translate_file on XLIFF, TMX, PO, SRT, WebVTT, TSV and HTML, whose results other libraries read; attend.translate_html."""
 
+import random
 import re
 import sys
 
@@ -9,6 +10,8 @@ import pytest
 from translated_documents import LAUGHS, Stub, refused, text_file, translated, translated_text, without
 
 etree = pytest.importorskip("lxml.etree")
+
+from attend.documents._segment import Kind, Segment  # noqa: E402
 
 
 def xliff(units, version="1.2", attributes='source-language="en" target-language="de"'):
@@ -242,3 +245,55 @@ def test_calls_that_make_no_sense(tmp_path, monkeypatch):
     monkeypatch.delitem(sys.modules, "attend.documents._po", raising=False)
     with pytest.raises(ModuleNotFoundError, match=r"pip install 'attend\[documents\]'"):
         attend.documents.read_document(text_file(tmp_path, "a.po", CATALOGUE))
+
+
+class Shuffling(Stub):
+    """Words in any order, some lost and some twice, each linked to any word or to none."""
+
+    def __init__(self, seed):
+        super().__init__()
+        self.random = random.Random(seed)
+
+    def translation(self, text):
+        words = text.upper().split()
+        order = [self.random.randrange(len(words)) for _ in range(self.random.randrange(2 * len(words)))]
+        links = [(self.random.choice([source, self.random.randrange(len(words))]), target) for target, source in enumerate(order) if self.random.random() < 0.8]
+        return attend.Translation((attend.Hypothesis(" ".join(words[at] for at in order), 0, 0, [], True, links),))
+
+
+def random_segment(numbers):
+    """A segment, and the codes in it: of formatting (letters), and of what is no text (numbers)."""
+    segment, formats, places = Segment(), [], []
+    depth = 0
+    for step in range(numbers.randrange(1, 25)):
+        what = numbers.choice(["text", "text", "open", "close", "place", "keep", "mark", "cut"])
+        if what == "text":
+            segment.text(numbers.choice(["one ", " two", "3", ", ", ".", "<&>", "\u00e9t\u00e9 ", "\x0c"]))
+        elif what == "open":
+            formats.append(f"f{step}")
+            segment.open(formats[-1])
+            depth += 1
+        elif what == "close" and depth:
+            segment.close()
+            depth -= 1
+        elif what != "close":
+            places.append(step)
+            getattr(segment, what)(*([step, "kept"] if what == "keep" else [step]))
+    for _ in range(depth):
+        segment.close()
+    return segment, formats, places
+
+
+def test_nothing_is_lost_whatever_the_alignment():
+    numbers = random.Random(5)
+    for seed in range(400):
+        segment, formats, places = random_segment(numbers)
+        pieces = list(segment.pieces(attend.translate_html(Shuffling(seed), segment.html)))
+        assert sorted(piece.value for piece in pieces if piece.kind == Kind.PLACE) == places, segment.html
+        opened = []
+        for kind, value in pieces:
+            if kind in (Kind.OPEN, Kind.AGAIN):
+                opened.append(value)
+            elif kind == Kind.CLOSE:
+                assert opened.pop() == value, segment.html
+        assert not opened and {piece.value for piece in pieces if piece.kind == Kind.OPEN} == set(formats), segment.html

@@ -70,7 +70,7 @@ class VttDocument:
             self._captions = webvtt.from_string(file.text)
         except (MalformedFileError, MalformedCaptionError) as error:
             raise InputError(f"'{path}' is no WebVTT that can be read: {' '.join(str(error).split())}") from error
-        self._cues = {at: cue for at, each in enumerate(self._captions) if (cue := _Cue("\n".join(each.lines), entities=True)).segment.has_text}
+        self._cues = {at: cue for at, each in enumerate(self._captions.captions) if (cue := _Cue("\n".join(each.lines), entities=True)).segment.has_text}
         self.texts = [cue.segment.html for cue in self._cues.values()]
 
     def write(self, translations: Sequence[str], path: pathlib.Path) -> None:
