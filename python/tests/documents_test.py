@@ -181,6 +181,12 @@ def test_what_else_stands_in_a_paragraph(tmp_path, paragraph, expected):
     assert etree.tostring(found, method="c14n") == etree.tostring(wanted, method="c14n")
 
 
+def test_a_bookmark_begins_before_it_ends(tmp_path):
+    paragraph = "<w:p>" + r("one ") + '<w:bookmarkStart w:id="4" w:name="x"/>' + r("two three") + '<w:bookmarkEnd w:id="4"/>' + r(" four") + "</w:p>"
+    content = parts(translated(with_body(tmp_path / "a.docx", paragraph), reverse=True))["word/document.xml"].decode()
+    assert 0 < content.index('<w:bookmarkStart w:id="4" w:name="x"/>') < content.index('<w:bookmarkEnd w:id="4"/>')
+
+
 def test_footnotes_are_translated_and_comments_are_not(tmp_path):
     note = '<w:{0} xmlns:w="{1}"><w:{2} w:id="2"><w:p><w:r><w:{3}/></w:r><w:r><w:t xml:space="preserve"> a note</w:t></w:r></w:p></w:{2}></w:{0}>'
     source = with_body(

@@ -88,6 +88,10 @@ def test_formatting_that_parts_is_a_copy(tmp_path):
     source = text_file(tmp_path, "a.xlf", xliff('<unit id="1"><segment><source>a <pc id="1">red house</pc></source></segment></unit>', "2.0"))
     attend.translate_file(Parting(), source, tmp_path / "b.xlf")
     assert targets((tmp_path / "b.xlf").read_text()) == ['<pc id="1">RED</pc> A <pc id="1-2" copyOf="1">HOUSE</pc>']
+    # Two elements that name each other come once.
+    text_file(tmp_path, "a.xlf", xliff('<unit id="1"><segment><source>a <sc id="1"/>red house<ec startRef="1"/></source></segment></unit>', "2.0"))
+    attend.translate_file(Parting(), source, tmp_path / "b.xlf")
+    assert targets((tmp_path / "b.xlf").read_text()) == ['<sc id="1"/>RED<ec startRef="1"/> A HOUSE']
 
 
 def test_a_translation_memory(tmp_path):

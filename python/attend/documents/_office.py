@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from attend._errors import InputError
 from attend.documents._archive import Archive
 from attend.documents._segment import Kind, Segment
-from attend.documents._xml import XML_SPACE, local_name, namespace, parse, serialise, shell_of
+from attend.documents._xml import XML_SPACE, local_name, namespace, order_ranges, parse, serialise, shell_of
 from lxml import etree
 
 if TYPE_CHECKING:
@@ -228,6 +228,7 @@ class _Paragraph:
                 parents.append(self._add_shell(parents[-1], value, again=kind == Kind.AGAIN))
         if last is not None:
             element.append(last)
+        order_ranges(element, self._name("id"))
 
     def _name(self, name: str) -> str:
         return f"{{{namespace(self.element)}}}{name}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from attend._errors import InputError
 from attend.documents._archive import Archive
 from attend.documents._segment import Segment
-from attend.documents._xml import Inline, fill, local_name, namespace, parse, read_inline, serialise, with_ancestor
+from attend.documents._xml import Inline, fill, local_name, namespace, order_ranges, parse, read_inline, serialise, with_ancestor
 from lxml import etree
 
 if TYPE_CHECKING:
@@ -67,4 +67,5 @@ class OpenDocument:
         """Writes the document with each of its texts replaced; once."""
         for (node, segment), translation in zip(self._paragraphs, translations, strict=True):
             fill(node, segment, translation, move=True)
+            order_ranges(node, f"{{{_TEXT}}}name")
         self._archive.write(path, {name: serialise(tree) for name, tree in self._trees.items()})

@@ -121,8 +121,8 @@ class Segment:
                 left.remove(number)
                 yield Piece(Kind.PLACE, code)
             elif number not in self._places:
-                yield Piece(Kind.AGAIN if number in opened else Kind.OPEN, code)
-                opened.add(number)
+                yield Piece(Kind.AGAIN if id(code) in opened else Kind.OPEN, code)  # behind a cut it has another number
+                opened.add(id(code))
                 yield from self._pieces_of(child, left, opened)
                 yield Piece(Kind.CLOSE, code)
             if child.tail:

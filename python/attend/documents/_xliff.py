@@ -16,10 +16,10 @@ from lxml import etree
 if TYPE_CHECKING:
     from attend.documents import ReadingOptions
 
-_BEGINS = {"bx": "ex", "bpt": "ept", "sc": "ec"}  # beginnings of formatting that ends at another element
+_BEGINS = {"bx": "ex", "bpt": "ept", "sc": "ec", "sm": "em"}  # beginnings of formatting that ends at another element
 # States of a target that is there but not yet a translation.
 _UNTRANSLATED = {"new", "needs-translation", "initial"}
-_FORMATS, _ENDS, _MARKS = {"g", "pc", "mrk"}, {"ex", "ept", "ec"}, {"sm", "em", "cp"}
+_FORMATS, _ENDS, _MARKS = {"g", "pc", "mrk"}, {"ex", "ept", "ec", "em"}, {"cp"}
 
 
 def _kind_of(node: etree._Element) -> Inline:
@@ -36,7 +36,7 @@ def _kind_of(node: etree._Element) -> Inline:
 def _end_of(begin: etree._Element) -> etree._Element | None:
     """1.2: the same rid, or where there is none the same id; 2: its startRef is the id."""
     for node in begin.itersiblings(f"{{*}}{_BEGINS[local_name(begin)]}"):
-        if local_name(node) == "ec":
+        if local_name(node) in ("ec", "em"):
             if node.get("startRef") == begin.get("id"):
                 return node
         elif node.get("rid", node.get("id")) == begin.get("rid", begin.get("id")):

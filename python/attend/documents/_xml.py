@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pathlib
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -149,7 +150,7 @@ def fill(element: etree._Element, segment: Segment, translation: str, *, move: b
     for child in list(element):
         element.remove(child)
     element.text = None
-    parents = [element]
+    parents, ends = [element], list[etree._Element | None]()
     for kind, value in segment.pieces(translation):
         if kind == Kind.TEXT:
             append_text(parents[-1], value)
@@ -157,19 +158,37 @@ def fill(element: etree._Element, segment: Segment, translation: str, *, move: b
             if move:
                 value.tail = None
             parents[-1].append(value if move else without_tail(value))
+        elif isinstance(value, Pair):  # comes once, since its elements name each other: of formatting that parts, around the first part
+            if kind == Kind.CLOSE:
+                parents[-1].extend(end for end in [ends.pop()] if end is not None)
+                continue
+            ends.append(without_tail(value.end) if kind == Kind.OPEN else None)
+            parents[-1].extend([without_tail(value.begin)] if kind == Kind.OPEN else [])
         elif kind == Kind.CLOSE:
             parents.pop()
-            if isinstance(value, Pair):
-                parents[-1].append(without_tail(value.end))
-        elif isinstance(value, Pair):
-            parents[-1].append(without_tail(value.begin))
-            parents.append(parents[-1])
         else:
             shell = shell_of(value)
             if kind == Kind.AGAIN:
                 copied(shell)
             parents[-1].append(shell)
             parents.append(shell)
+
+
+def order_ranges(element: etree._Element, identity: str) -> None:
+    """Has each range between two elements, such as a bookmark, begin before it ends where words that changed places have parted them.
+    The attribute `identity` says what belongs together."""
+    ends: dict[tuple[str, str | None], etree._Element] = {}
+    for node in element.iter(etree.Element):
+        name = local_name(node)
+        key = (re.sub("-?(start|end)$", "", name, flags=re.IGNORECASE), node.get(identity))
+        if name.lower().endswith("end"):
+            ends[key] = node
+        elif name.lower().endswith("start") and (end := ends.pop(key, None)) is not None:
+            attributes = dict(node.attrib), dict(end.attrib)
+            node.tag, end.tag = end.tag, node.tag
+            for each, own in ((end, attributes[0]), (node, attributes[1])):
+                each.attrib.clear()
+                each.attrib.update(own)
 
 
 def with_ancestor(node: etree._Element, names: frozenset[str]) -> bool:
