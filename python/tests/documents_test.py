@@ -3,17 +3,21 @@
 Most tests translate by a stub that writes upper case, or the words in reverse order, so that what must come out is known to the byte.
 """
 
+import importlib
 import io
 import json
+import os
 import re
 import struct
 import subprocess
+import sys
 import zipfile
 import zlib
 
 import attend
+import attend.documents
 import pytest
-from package import GOLDEN, PROGRAM, program
+from package import GOLDEN, PACKAGE, PROGRAM
 from translated_documents import LAUGHS, Stub, refused, text_file, translated, without
 
 etree = pytest.importorskip("lxml.etree")
@@ -128,10 +132,8 @@ def with_body(path, body, *more):
     content = parts(path)
     types, relations = content["[Content_Types].xml"].decode(), content["word/_rels/document.xml.rels"].decode()
     for number, (name, kind, xml) in enumerate(more):
-        office = "application/vnd.openxmlformats-officedocument.wordprocessingml"
-        types = types.replace("</Types>", f'<Override PartName="/word/{name}" ContentType="{office}.{kind}+xml"/></Types>')
-        relations = relations.replace("</Relationships>", f'<Relationship Id="rMore{number}" Target="{name}" '
-                                      f'Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/{kind}"/></Relationships>')
+        types = types.replace("</Types>", f'<Override PartName="/word/{name}" ContentType="application/vnd.{kind}+xml"/></Types>')
+        relations = relations.replace("</Relationships>", f'<Relationship Id="rMore{number}" Target="{name}" Type="x"/></Relationships>')
         content[f"word/{name}"] = xml.encode()
     document = f'<w:document xmlns:w="{W[1:-1]}"><w:body>{body}</w:body></w:document>'
     content |= {"[Content_Types].xml": types.encode(), "word/_rels/document.xml.rels": relations.encode(), "word/document.xml": document.encode()}
@@ -189,13 +191,22 @@ def test_a_bookmark_begins_before_it_ends(tmp_path):
 
 def test_footnotes_are_translated_and_comments_are_not(tmp_path):
     note = '<w:{0} xmlns:w="{1}"><w:{2} w:id="2"><w:p><w:r><w:{3}/></w:r><w:r><w:t xml:space="preserve"> a note</w:t></w:r></w:p></w:{2}></w:{0}>'
+    office = "openxmlformats-officedocument.wordprocessingml"
     source = with_body(
         tmp_path / "a.docx", "<w:p>" + r("one") + "</w:p>",
-        ("footnotes.xml", "footnotes", note.format("footnotes", W[1:-1], "footnote", "footnoteRef")),
-        ("comments.xml", "comments", note.format("comments", W[1:-1], "comment", "annotationRef")))
+        ("footnotes.xml", f"{office}.footnotes", note.format("footnotes", W[1:-1], "footnote", "footnoteRef")),
+        ("comments.xml", f"{office}.comments", note.format("comments", W[1:-1], "comment", "annotationRef")))
     after = parts(translated(source))
     assert "".join(etree.fromstring(after["word/footnotes.xml"]).itertext()).strip() == "A NOTE"
     assert b"footnoteRef" in after["word/footnotes.xml"] and after["word/comments.xml"] == parts(source)["word/comments.xml"]
+
+
+def test_text_of_smart_art_is_translated(tmp_path):
+    drawing = '<d xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"><a:p><a:r><a:rPr lang="en"/><a:t>box</a:t></a:r><a:endParaRPr/></a:p></d>'
+    kinds = ("openxmlformats-officedocument.drawingml.diagramData", "ms-office.drawingml.diagramDrawing", "openxmlformats-officedocument.drawingml.diagramColors")
+    source = with_body(tmp_path / "a.docx", "<w:p/>", *((f"{number}.xml", kind, drawing) for number, kind in enumerate(kinds)))
+    after = parts(translated(source))
+    assert [etree.tostring(etree.fromstring(after[f"word/{number}.xml"])).decode() == drawing.replace("box", "BOX") for number in range(3)] == [True, True, False]
 
 
 def test_slides_keep_their_formatting(tmp_path):
@@ -213,6 +224,10 @@ def test_slides_keep_their_formatting(tmp_path):
     cell = slide.shapes.add_table(1, 1, 0, 0, 9, 9).table.cell(0, 0)
     cell.text = "in a table"
     slide.notes_slide.notes_text_frame.text = "notes of it"
+    data = importlib.import_module("pptx.chart.data").CategoryChartData()
+    data.categories = ["x"]
+    data.add_series("y", (1,))
+    slide.shapes.add_chart(importlib.import_module("pptx.enum.chart").XL_CHART_TYPE.LINE, 0, 0, 9, 9, data).chart.chart_title.text_frame.text = "a chart"
     source = tmp_path / "a.pptx"
     deck.save(source)
     target = translated(source)
@@ -221,7 +236,8 @@ def test_slides_keep_their_formatting(tmp_path):
     runs = [(run.text, run.font.bold, run.hyperlink.address) for run in after.placeholders[1].text_frame.paragraphs[0].runs]
     assert runs == [("SOME ", None, None), ("BOLD", True, None), (" ", None, None), ("WORDS", None, "https://example.org/"), ("BELOW", None, None)]
     assert next(shape for shape in after.shapes if shape.has_table).table.cell(0, 0).text == "IN A TABLE"
-    assert_same_but_runs(source, target, "ppt/slides/slide1.xml", "ppt/notesSlides/notesSlide1.xml")
+    assert next(shape for shape in after.shapes if shape.has_chart).chart.chart_title.text_frame.text == "A CHART"
+    assert_same_but_runs(source, target, "ppt/slides/slide1.xml", "ppt/notesSlides/notesSlide1.xml", *(name for name in parts(source) if re.fullmatch(r"ppt/charts/\w+.xml", name)))
 
 
 def test_an_open_document_keeps_its_formatting(tmp_path):
@@ -297,14 +313,30 @@ def test_a_book_keeps_its_tags(tmp_path):
         assert archive.read("EPUB/x.png") == png().read()
 
 
+def command(*arguments):
+    """`attend translate-file` by the Python of this test."""
+    environment = {**os.environ, "ATTEND_PYTHON": sys.executable, "PYTHONPATH": str(PACKAGE)}
+    return subprocess.run([PROGRAM, "translate-file", *map(str, arguments)], capture_output=True, text=True, check=False, env=environment, timeout=300)
+
+
 def test_the_command(tmp_path, translator):
     source = word_document(tmp_path / "a.docx")
-    said = program("translate-file", GOLDEN, source, tmp_path / "b.docx", "--beam-size=1")
-    assert said == f"wrote {tmp_path / 'b.docx'}: 9 texts translated\n"
+    done = command(GOLDEN, source, tmp_path / "b.docx", "--beam-size=1")
+    assert (done.returncode, done.stderr, done.stdout) == (0, "", f"wrote {tmp_path / 'b.docx'}: 9 texts translated\n")
     attend.translate_file(translator, source, tmp_path / "c.docx", beam_size=1)
     assert parts(tmp_path / "b.docx") == parts(tmp_path / "c.docx")
-    done = subprocess.run([PROGRAM, "translate-file", GOLDEN, source, tmp_path / "b.pdf"], capture_output=True, text=True, check=False)
-    assert done.returncode == 2 and "ends in '.pdf', expected one of .docx" in done.stderr and not (tmp_path / "b.pdf").exists()
+    endings = command("--help").stdout.split("OUT REQUIRED")[0]
+    assert sorted(re.findall(r"\.\w+", endings)) == sorted([*attend.documents.FORMATS, ".2"])  # of "1.2"
+
+
+@pytest.mark.parametrize(("model", "target", "status", "words"), [
+    (GOLDEN, "b.pdf", 2, "ends in '.pdf', expected one of .docx"), (GOLDEN, "a.tsv", 2, "the source itself"), ("no_such", "b.tsv", 3, "no_such"),
+])
+def test_the_command_tells_what_is_wrong(tmp_path, model, target, status, words):
+    source = text_file(tmp_path, "a.tsv", "lumi")
+    done = command(model, source, tmp_path / target)
+    assert done.returncode == status and words in done.stderr and done.stderr.count("\n") == 1 and done.stderr.startswith("attend translate-file: ")
+    assert [path.name for path in tmp_path.iterdir()] == ["a.tsv"] and source.read_text() == "lumi"
 
 
 def bomb(path, size):

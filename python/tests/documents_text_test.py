@@ -11,6 +11,7 @@ from translated_documents import LAUGHS, Stub, refused, text_file, translated, t
 
 etree = pytest.importorskip("lxml.etree")
 
+from attend._attend import HtmlDocument  # noqa: E402
 from attend.documents._segment import Kind, Segment  # noqa: E402
 
 
@@ -44,14 +45,14 @@ def test_units_of_xliff_1(tmp_path):
         '<trans-unit id="1" translate="no"><source>no</source></trans-unit>'
         '<group translate="no"><trans-unit id="2"><source>nor this</source></trans-unit></group>'
         '<trans-unit id="3"><source>done</source><target state="final">fertig</target></trans-unit>'
-        '<trans-unit id="4"><source>new</source><target state="new">new</target><note>n</note></trans-unit>'
+        '<trans-unit id="4"><source>new</source><target state="new">new</target><note>n</note><alt-trans><source>a</source><target>b</target></alt-trans></trans-unit>'
         '<trans-unit id="5"><source> </source></trans-unit>'
         '<trans-unit id="6"><source>One. Two.</source><seg-source><mrk mtype="seg" mid="0">One.</mrk> <mrk mtype="seg" mid="1">Two.</mrk></seg-source></trans-unit>')
     found = translated_text(tmp_path, "a.xlf", content)
-    assert targets(found) == ["fertig", "NEW", '<mrk mtype="seg" mid="0">ONE.</mrk> <mrk mtype="seg" mid="1">TWO.</mrk>']
+    assert targets(found) == ["fertig", "NEW", "b", '<mrk mtype="seg" mid="0">ONE.</mrk> <mrk mtype="seg" mid="1">TWO.</mrk>']
     assert without(found.encode(), "target") == without(content.encode(), "target")
     names = [[etree.QName(node).localname for node in unit] for unit in etree.fromstring(found.encode()).iter("{*}trans-unit")]
-    assert names[3:] == [["source", "target", "note"], ["source"], ["source", "seg-source", "target"]]
+    assert names[3:] == [["source", "target", "note", "alt-trans"], ["source"], ["source", "seg-source", "target"]]
     assert 'state="needs-review-translation" state-qualifier="mt-suggestion"' in found
     assert targets(translated_text(tmp_path, "b.xlf", content, retranslate=True))[0] == "DONE"
     factory = pytest.importorskip("translate.storage.xliff")
@@ -164,6 +165,13 @@ def test_a_catalogue(tmp_path):
     assert polib.pofile(translated_text(tmp_path, "b.po", one_form))[3].msgstr_plural == {0: "{n} THINGS HERE"}
 
 
+def test_a_catalogue_in_another_encoding_becomes_utf_8(tmp_path):
+    polib = pytest.importorskip("polib")
+    (tmp_path / "a.po").write_bytes('msgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=ISO-8859-1\\n"\n\nmsgid "\u00ff"\nmsgstr ""\n'.encode("latin-1"))
+    after = polib.pofile(str(translated(tmp_path / "a.po")))
+    assert (after[0].msgid, after[0].msgstr, after.metadata["Content-Type"]) == ("\u00ff", "\u0178", "text/plain; charset=UTF-8")
+
+
 def test_a_catalogue_that_is_the_name_of_a_file_is_no_catalogue(tmp_path):
     pytest.importorskip("polib")
     text_file(tmp_path, "a.po", CATALOGUE)
@@ -185,11 +193,20 @@ def test_subtitles(tmp_path):
         translated(text_file(tmp_path, "b.srt", "some text\n"))
 
 
+def test_lines_of_a_cue_are_of_about_equal_length():
+    _subtitles = pytest.importorskip("attend.documents._subtitles")
+    for text, lines, expected in [
+        ("aa bb cc dd", 2, "aa bb\ncc dd"), ("aa bb cc dd", 3, "aa bb\ncc\ndd"), ("<i class='a b'>aa</i> bb", 2, "<i class='a b'>aa</i>\nbb"), ("aa", 2, "aa"),
+        (" aa ", 3, " aa "), ("", 2, ""), ("a bbbbbbbbbb", 2, "a\nbbbbbbbbbb"), ("aa bb", 5, "aa\nbb"),
+    ]:
+        assert _subtitles.broken(text, lines, _subtitles._TAG) == expected
+
+
 def test_web_subtitles(tmp_path):
     pytest.importorskip("webvtt")
     content = (
         "WEBVTT\n\nNOTE a note\n\nSTYLE\n::cue { color: red }\n\n"
-        "a\n00:01.000 --> 00:02.500 align:start\n<v Ann>Fish &amp; <c.loud>big chips</c>\n\n00:03.000 --> 00:04.000\n<00:03.500>two words\n")
+        "a\n00:01.000 --> 00:02.500 align:start\n<v Ann>Fish &amp;\n<c.loud>big chips</c>\n\n00:03.000 --> 00:04.000\n<00:03.500>two words\n")
     found = translated_text(tmp_path, "a.vtt", content)
     assert found.replace("00:00:0", "00:0") == content.replace("Fish", "FISH").replace("big chips", "BIG CHIPS").replace("two words", "TWO WORDS")
     with pytest.raises(attend.InputError, match="no WebVTT"):
@@ -215,6 +232,17 @@ def test_html_goes_through_the_model(translator):
     assert attend.translate_html(translator, ["keri neri", ""]) == [plain[1], ""]
     with pytest.raises(attend.ConfigurationError, match="beam_sise"):
         attend.translate_html(translator, "lumi", beam_sise=4)
+
+
+def test_translations_that_are_not_the_document_s_are_refused():
+    document = HtmlDocument("<p>a <b>house</b></p><p>b</p>")
+    assert document.texts == ["a house", "b"]
+    assert document.translated(["HAUS EIN", " B "], [[(1, 0), (0, 1)], []]) == "<p><b>HAUS</b> EIN</p><p>B</p>"
+    assert document.translated(["", "B"], [[(5, 7), (-1, 0)], [(9, 0)]]) == "<p><b></b></p><p>B</p>"
+    with pytest.raises(attend.UsageError, match="1 translations and 2 alignments, expected 2"):
+        document.translated(["x"], [[], []])
+    with pytest.raises(TypeError):
+        document.translated([1, 2], [[], []])
 
 
 def test_a_document_goes_through_the_model(tmp_path, translator):

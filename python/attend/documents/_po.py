@@ -35,7 +35,7 @@ def _placeholders(flags: list[str]) -> re.Pattern[str] | None:
 
 
 class PoDocument:
-    """A catalogue. The header is not translated; obsolete messages stay. A fuzzy message has no translation yet."""
+    """A catalogue. It is written in UTF-8. The header is not translated; obsolete messages stay. A fuzzy message has no translation yet."""
 
     def __init__(self, path: pathlib.Path, options: ReadingOptions) -> None:
         content = read_bytes(path)
@@ -76,4 +76,7 @@ class PoDocument:
             entry.previous_msgid = entry.previous_msgid_plural = entry.previous_msgctxt = None
         if self._language:
             self._catalogue.metadata["Language"] = self._language
+        if self._catalogue.metadata:
+            self._catalogue.metadata["Content-Type"] = "text/plain; charset=UTF-8"
+        self._catalogue.encoding = "utf-8"
         self._catalogue.save(str(path))
