@@ -60,6 +60,15 @@ def test_units_of_xliff_1(tmp_path):
     assert [unit.target for unit in store.units if unit.source == "new"] == ["NEW"]
 
 
+def test_new_elements_stand_on_lines_of_their_own(tmp_path):
+    unit = '\n  <trans-unit id="1">\n    <source>one</source>{}\n  </trans-unit>\n'
+    target = '\n    <target state="needs-review-translation" state-qualifier="mt-suggestion">ONE</target>'
+    assert translated_text(tmp_path, "a.xlf", xliff(unit.format(""))).partition("<body>")[2] == xliff(unit.format(target)).partition("<body>")[2]
+    memory = '<tmx version="1.4">\n<header srclang="en"/>\n<body>\n<tu>\n  <tuv xml:lang="en">\n    <seg>one</seg>\n  </tuv>{}\n</tu>\n</body>\n</tmx>'
+    variant = '\n  <tuv xml:lang="de">\n    <seg>ONE</seg>\n  </tuv>'
+    assert translated_text(tmp_path, "a.tmx", memory.format(""), target_language="de").partition("?>\n")[2] == memory.format(variant)
+
+
 def test_xliff_2(tmp_path):
     content = xliff(
         '<unit id="1"><segment><source>Click <pc id="1">the red</pc> button<ph id="2"/>.</source></segment></unit>'

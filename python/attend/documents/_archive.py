@@ -43,8 +43,9 @@ class Archive:
         parts = self._zip.infolist()
         unpacked, packed = sum(part.file_size for part in parts), self._path.stat().st_size
         if len(parts) > _MOST_PARTS or unpacked > _MOST_UNPACKED or unpacked > max(_SMALL, _MOST_GROWTH * packed):
-            raise InputError(f"'{self._path}' unpacks to {len(parts):,} parts with {unpacked:,} bytes, {unpacked / max(packed, 1):,.0f} times its size; "
-                             f"expected at most {_MOST_PARTS:,} parts, {_MOST_UNPACKED:,} bytes, {_MOST_GROWTH} times")
+            raise InputError(
+                f"'{self._path}' unpacks to {len(parts):,} parts with {unpacked:,} bytes, {unpacked / max(packed, 1):,.0f} times its size; "
+                f"expected at most {_MOST_PARTS:,} parts, {_MOST_UNPACKED:,} bytes, {_MOST_GROWTH} times")
         names = [part.filename for part in parts]
         if len(set(names)) < len(names):
             raise InputError(f"'{self._path}' has two parts of the same name")

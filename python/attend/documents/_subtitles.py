@@ -49,7 +49,8 @@ class SrtDocument:
             raise InputError(f"'{path}' is no SRT that can be read: {' '.join(str(error).split())}") from error
         if not self._subtitles and file.text.strip():
             raise InputError(f"'{path}' is no SRT file: it has no line such as 00:00:01,000 --> 00:00:02,500")
-        self._cues = {at: cue for at, each in enumerate(self._subtitles) if (cue := _Cue(each.content, entities=False)).segment.has_text}
+        cues = {at: _Cue(each.content, entities=False) for at, each in enumerate(self._subtitles)}
+        self._cues = {at: cue for at, cue in cues.items() if cue.segment.has_text}
         self.texts = [cue.segment.html for cue in self._cues.values()]
 
     def write(self, translations: Sequence[str], path: pathlib.Path) -> None:
@@ -70,7 +71,8 @@ class VttDocument:
             self._captions = webvtt.from_string(file.text)
         except (MalformedFileError, MalformedCaptionError) as error:
             raise InputError(f"'{path}' is no WebVTT that can be read: {' '.join(str(error).split())}") from error
-        self._cues = {at: cue for at, each in enumerate(self._captions.captions) if (cue := _Cue("\n".join(each.lines), entities=True)).segment.has_text}
+        cues = {at: _Cue("\n".join(each.lines), entities=True) for at, each in enumerate(self._captions.captions)}
+        self._cues = {at: cue for at, cue in cues.items() if cue.segment.has_text}
         self.texts = [cue.segment.html for cue in self._cues.values()]
 
     def write(self, translations: Sequence[str], path: pathlib.Path) -> None:

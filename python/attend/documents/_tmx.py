@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import copy
 import pathlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from attend._errors import InputError, UsageError
 from attend.documents._segment import Segment
-from attend.documents._xml import XML_LANG, Inline, fill, local_name, parse, read_bytes, read_inline, serialise, text_of
+from attend.documents._xml import XML_LANG, Inline, add_behind, fill, local_name, parse, read_bytes, read_inline, serialise, shell_of, text_of
 from lxml import etree
 
 if TYPE_CHECKING:
@@ -83,11 +82,8 @@ class TmxDocument:
         variant = etree.Element(source.tag)
         variant.set(XML_LANG if source.get(XML_LANG) else "lang" if source.get("lang") else XML_LANG, self._target_language)
         variant.text = source.text
-        content = copy.deepcopy(source.find("{*}seg"))
-        for child in list(content):
-            content.remove(child)
-        content.tail = source.find("{*}seg").tail if source.find("{*}seg").getnext() is None else source.text
+        content = shell_of(source.find("{*}seg"))
+        content.tail = source.find("{*}seg").tail
         variant.append(content)
-        last = source.getparent()[-1]
-        last.addnext(variant)
+        add_behind(source.getparent()[-1], variant)
         return variant

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from attend._errors import InputError, UsageError
 from attend.documents._segment import Segment
-from attend.documents._xml import XML_LANG, Inline, fill, inherited, local_name, namespace, parse, read_bytes, read_inline, serialise, text_of
+from attend.documents._xml import (
+    XML_LANG, Inline, add_behind, fill, inherited, local_name, namespace, parse, read_bytes, read_inline, serialise, text_of)
 from lxml import etree
 
 if TYPE_CHECKING:
@@ -52,8 +53,7 @@ def _new_target(source: etree._Element) -> etree._Element:
     """An empty <target> where the schema wants it."""
     target = etree.Element(etree.QName(namespace(source) or None, "target"))
     before = source.getnext() if source.getnext() is not None and local_name(source.getnext()) == "seg-source" else source
-    before.addnext(target)  # lxml leaves the tail behind the new element
-    target.tail, before.tail = before.tail, before.tail if before.tail and not before.tail.strip() else None
+    add_behind(before, target)
     return target
 
 

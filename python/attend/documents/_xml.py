@@ -85,6 +85,16 @@ def append_text(parent: etree._Element, text: str) -> None:
         parent.text = (parent.text or "") + text
 
 
+def add_behind(node: etree._Element, new: etree._Element) -> None:
+    """Puts a new element behind one, on a line of its own where that one has one."""
+    before = node.getprevious()
+    parent = node.getparent()
+    space = before.tail if before is not None else parent.text if parent is not None else None
+    tail, node.tail = node.tail, None
+    node.addnext(new)
+    new.tail, node.tail = tail, space if space and not space.strip() else None
+
+
 class Inline(Enum):
     """What an element among text is."""
 
