@@ -13,12 +13,12 @@ pytest.importorskip("matplotlib")
 import attend  # noqa: E402
 from attend.paper import _ranks, _report, _table2, _table2_rivals, _table3, _table3_rows  # noqa: E402
 from attend.paper.__main__ import seconds  # noqa: E402
-from attend.paper._cells import Cells  # noqa: E402
+from attend.paper._cells import Cells, processor  # noqa: E402
 from attend.paper._work import Budget, OutOfTimeError, Settings, Work, time_limit  # noqa: E402
 
 INSPECTED = {"parameters": {"total": 5_000_000}}
 DATA = os.environ.get("ATTEND_DATA")
-RATE = {"operations_per_s": 2e11, "products_per_s": 4e11, "processor": "a <processor>", "threads": 2, "target_tokens_per_s": 1000}
+RATE = {"operations_per_s": 2e11, "products_per_s": 4e11, "threads": 2, "target_tokens_per_s": 1000}
 
 
 def paper(*arguments):
@@ -50,6 +50,7 @@ def test_cells_are_kept_and_known_by_their_settings(tmp_path):
     assert again.find("a", {"x": 1}) == {"bleu": 2} and again.find("a", {"x": 2}) is None
     again.add("a", {"x": 2}, {"bleu": 4})
     assert Cells(path).results == again.results and len(again.results) == 3
+    assert again.used == [processor()]
     path.write_text("{}\n", encoding="utf-8")
     with pytest.raises(attend.InputError, match="line 1"):
         Cells(path)
@@ -158,13 +159,15 @@ def test_table2_shows_what_the_rivals_reach(work, monkeypatch):
 
 def test_pages_stand_alone(work, tmp_path):
     fill_rates(work)
-    paths = _table2.make(work).write(tmp_path / "table2")
+    report = _table2.make(work)
+    report.add_processors(["a <processor>"])
+    paths = report.write(tmp_path / "table2")
     assert [path.name for path in paths] == ["table2.json", "table2.md", "table2.html"]
     page = paths[2].read_text(encoding="utf-8")
     assert "<svg" in page and "a &lt;processor&gt;" in page
     assert not re.search(r"(?:src|href)=\"(?!#)", page.replace("xlink:href", "href"))
     assert json.loads(paths[0].read_text(encoding="utf-8"))["price_per_hour"] == 0.5
-    assert _table2.make(work).html() == page
+    assert report.html() == page
 
 
 def test_tables_of_a_report():

@@ -1,5 +1,7 @@
 #include "cli/svg_text.h"
 
+#include <fmt/format.h>
+
 namespace attend {
 
 std::string EscapeMarkup(const std::string& text) {
@@ -27,6 +29,16 @@ std::string EscapeMarkup(const std::string& text) {
     }
   }
   return escaped;
+}
+
+std::string SvgDocument(double width, double height, const std::string& title,
+                        const std::string& body) {
+  return fmt::format(
+      R"(<svg xmlns="http://www.w3.org/2000/svg" width="{0:.0f}" height="{1:.0f}" viewBox="0 0 {0:.0f} {1:.0f}" )"
+      R"(font-family="'DejaVu Sans', 'Noto Sans', 'Segoe UI', Arial, sans-serif" fill="#1d2126" role="img">)"
+      "\n{2}<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n{3}</svg>\n",
+      width, height, title.empty() ? "" : fmt::format("<title>{}</title>\n", EscapeMarkup(title)),
+      body);
 }
 
 std::vector<size_t> CharacterStarts(const std::string& text) {

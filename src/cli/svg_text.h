@@ -1,4 +1,4 @@
-// Text in a drawing: how it is written, and how much room it takes.
+// Drawings as SVG: the document around them, how text is written and how much room it takes.
 #ifndef ATTEND_CLI_SVG_TEXT_H_
 #define ATTEND_CLI_SVG_TEXT_H_
 
@@ -11,6 +11,11 @@ namespace attend {
 // Text as XML and HTML take it, in content and in quoted attributes; what XML has no place for
 // becomes U+FFFD.
 std::string EscapeMarkup(const std::string& text);
+
+// A drawing on white, `width` by `height` pixels, with elements `body`; `title` (none where it is
+// empty) is not escaped yet.
+std::string SvgDocument(double width, double height, const std::string& title,
+                        const std::string& body);
 
 // Where characters begin.
 std::vector<size_t> CharacterStarts(const std::string& text);

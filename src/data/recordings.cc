@@ -10,16 +10,6 @@
 #include "text/utf8.h"
 
 namespace attend {
-namespace {
-
-// As Resample has them.
-int64_t SamplesAt(int64_t rate, const Sound& sound) {
-  const int64_t samples = std::ssize(sound.samples);
-  return sound.rate == rate ? samples : (samples * rate + sound.rate - 1) / sound.rate;
-}
-
-}  // namespace
-
 std::vector<RecordingItem> ReadRecordings(const std::vector<std::string>& tables) {
   std::vector<RecordingItem> items;
   for (int64_t table = 0; table < std::ssize(tables); ++table) {
@@ -50,7 +40,6 @@ std::vector<SeenRecording> SeeRecordings(const std::vector<RecordingItem>& items
   pool->ParallelFor(std::ssize(items), [&](int64_t i, int /*worker*/) {
     try {
       const Sound sound = ReadSound(items[i].path);
-      CheckResample(sound, rate);
       seen[i].samples = SamplesAt(rate, sound);
       seen[i].sha256 = Sha256({reinterpret_cast<const char*>(sound.samples.data()),
                                sound.samples.size() * sizeof(float)});

@@ -45,12 +45,12 @@ std::string EncodeWav(const Sound& sound);
 
 enum class ResampleQuality { kGood, kFast };
 
-// Throws Error(kInput) for rates that are more than 256 times apart, and for a result beyond
-// `limits`.
-void CheckResample(const Sound& sound, int64_t rate, const SoundLimits& limits = {});
+// How many samples the sound has at another rate: ceil(samples * rate / its rate). Throws
+// Error(kInput) for rates that are more than 256 times apart, and for a number beyond `limits`.
+int64_t SamplesAt(int64_t rate, const Sound& sound, const SoundLimits& limits = {});
 
-// The same sound at another rate, by libsamplerate's medium or fastest sinc filter; ceil(samples *
-// rate / its rate) samples. Throws as CheckResample.
+// The same sound at another rate, by libsamplerate's medium or fastest sinc filter. Throws as
+// SamplesAt.
 Sound Resample(const Sound& sound, int64_t rate, const SoundLimits& limits = {},
                ResampleQuality quality = ResampleQuality::kGood);
 

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "search/repeats.h"
+#include "search/scores.h"
 
 namespace attend {
 
@@ -320,10 +321,6 @@ bool BeamSearch::WantsConstraints() const {
 
 int64_t ConstrainedBeamSize(const SearchInput& input) {
   return std::max(input.options.beam_size, std::ssize(input.once) + 1);
-}
-
-double LengthPenalty(int64_t length, double alpha) {
-  return std::pow((5.0 + static_cast<double>(length)) / 6.0, alpha);
 }
 
 }  // namespace attend

@@ -119,9 +119,6 @@ class BeamSearch : public ItemSearch {
 // Beam size of a search with constraints: at least one place for each number of placeholders met.
 int64_t ConstrainedBeamSize(const SearchInput& input);
 
-// ((5 + length) / 6)^alpha
-double LengthPenalty(int64_t length, double alpha);
-
 }  // namespace attend
 
 #endif  // ATTEND_SEARCH_BEAM_SEARCH_H_

@@ -8,6 +8,7 @@
 #include <string>
 #include <tuple>
 
+#include "search/scores.h"
 #include "search/search_batch.h"
 #include "search/table_stepper_fixture.h"
 

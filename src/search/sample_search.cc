@@ -4,7 +4,7 @@
 #include <numeric>
 #include <utility>
 
-#include "search/beam_search.h"
+#include "search/scores.h"
 
 namespace attend {
 

@@ -30,6 +30,11 @@ class ExpSum {
   double largest_, sum_ = 0;
 };
 
+// ((5 + length) / 6)^alpha, which log-probabilities are divided by (Wu et al. 2016).
+inline double LengthPenalty(int64_t length, double alpha) {
+  return std::pow((5.0 + static_cast<double>(length)) / 6.0, alpha);
+}
+
 // Of these ids the `count` with the highest scores, or all where there are fewer, best first; equal
 // ones by id.
 inline std::vector<int32_t> BestIds(std::span<const float> scores_V, std::vector<int32_t> ids,

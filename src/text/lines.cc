@@ -298,4 +298,15 @@ std::vector<size_t> WordEnds(std::string_view line) {
 
 int64_t CountWords(std::string_view line) { return std::ssize(WordEnds(line)); }
 
+std::vector<std::string> WordsOfLine(std::string_view line) {
+  std::vector<std::string> words;
+  size_t begin = 0;
+  for (const size_t end : WordEnds(line)) {
+    begin = line.find_first_not_of(" \t", begin);
+    words.emplace_back(line.substr(begin, end - begin));
+    begin = end;
+  }
+  return words;
+}
+
 }  // namespace attend

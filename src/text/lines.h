@@ -84,6 +84,7 @@ int64_t CountLines(const std::string& path);
 // Where each white-space word (divided by spaces and tabs) of a line ends.
 std::vector<size_t> WordEnds(std::string_view line);
 int64_t CountWords(std::string_view line);
+std::vector<std::string> WordsOfLine(std::string_view line);
 
 }  // namespace attend
 

@@ -171,8 +171,8 @@ def _convert_between(folder: pathlib.Path, languages: Languages) -> Converted:
     config.refuse(scale_embedding=False, tie_word_embeddings=True)
     tensors, stacks, mels = _rename(config, read_weights(folder), str(folder))
     sound = frames_of(folder, mels)
-    if config.count("num_mel_bins", 80) != mels:
-        raise InputError(f"{config.path}: num_mel_bins is {config.count('num_mel_bins', 80)}, but the first convolution reads {mels}")
+    if (bins := config.count("num_mel_bins", 80)) != mels:
+        raise InputError(f"{config.path}: num_mel_bins is {bins}, but the first convolution reads {mels}")
     rows = len(tensors["decoder.embedding.weight"])
     shape, vocabulary = make_model(folder, stacks, rows, sound, _decoding(folder, config), languages)
     return Converted(

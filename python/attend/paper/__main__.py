@@ -40,6 +40,7 @@ def _run(options: argparse.Namespace) -> None:
         settings.output.mkdir(parents=True, exist_ok=True)
     work = Work(settings, budget, Cells(settings.output / "cells.jsonl"))
     report = TABLES[options.table](work)
+    report.add_processors(work.cells.used)
     if settings.dry_run:
         print(report.markdown(), end="")
         return

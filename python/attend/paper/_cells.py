@@ -12,12 +12,24 @@ from attend._errors import InputError
 Result = dict[str, Any]
 
 
+def processor() -> str:
+    """This machine's, as Linux names it, and whether it has AMX, which decides how fast products in bf16 are; "unknown" elsewhere."""
+    try:
+        lines = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    members = {name.strip(): value.strip() for name, found, value in (line.partition(":") for line in reversed(lines)) if found}
+    return members.get("model name", "unknown") + (" with AMX" if "amx_bf16" in members.get("flags", "").split() else "")
+
+
 class Cells:
     """The results in a file. A cell is known by its name and by the settings that decide it; the last line of both counts."""
 
     def __init__(self, path: pathlib.Path) -> None:
         self.path = path
         self.results: dict[str, Result] = {}
+        self.processors: dict[str, str] = {}  # that each result was measured on, where that is known
+        self.used: list[str] = []  # the processors of what was asked for, in that order
         self.kept = 0  # bytes of whole lines: a program that is killed while it writes leaves a part of one
         if not path.exists():
             return
@@ -26,15 +38,21 @@ class Cells:
         for number, line in enumerate(data[: self.kept].splitlines(), start=1):
             try:
                 cell = json.loads(line)
-                self.results[self.key(cell["cell"], cell["settings"])] = cell["result"]
+                key = self.key(cell["cell"], cell["settings"])
+                self.results[key] = cell["result"]
+                self.processors[key] = cell.get("processor", "unknown")
             except (ValueError, KeyError, TypeError) as error:
                 raise InputError(f"{path}, line {number}: no cell of `attend paper`; remove the line to measure it again") from error
 
     def find(self, cell: str, settings: Result) -> Result | None:
-        return self.results.get(self.key(cell, settings))
+        key = self.key(cell, settings)
+        if key in self.results and self.processors[key] not in self.used:
+            self.used.append(self.processors[key])
+        return self.results.get(key)
 
     def add(self, cell: str, settings: Result, result: Result) -> None:
-        line = json.dumps({"cell": cell, "settings": settings, "result": result}) + "\n"
+        here = processor()
+        line = json.dumps({"cell": cell, "settings": settings, "result": result, "processor": here}) + "\n"
         with self.path.open("r+b" if self.path.exists() else "w+b") as file:
             file.truncate(self.kept)
             file.seek(self.kept)
@@ -42,7 +60,8 @@ class Cells:
             file.flush()
             os.fsync(file.fileno())
             self.kept = file.tell()
-        self.results[self.key(cell, settings)] = result
+        key = self.key(cell, settings)
+        self.results[key], self.processors[key] = result, here
 
     @staticmethod
     def key(cell: str, settings: Result) -> str:

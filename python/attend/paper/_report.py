@@ -113,6 +113,12 @@ class Report:
     data: dict[str, Any]  # the numbers, for programs
     blocks: list[Block] = field(default_factory=list)
 
+    def add_processors(self, processors: list[str]) -> None:
+        """What the figures were measured on."""
+        if processors:
+            self.data["processors"] = processors
+            self.blocks.append(Text(f"Measured on: {', '.join(processors)}."))
+
     def markdown(self) -> str:
         return "\n".join([f"# {self.title}\n", *(block.markdown() for block in self.blocks)])
 

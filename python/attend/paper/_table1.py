@@ -99,13 +99,12 @@ def make(work: Work) -> Report:
     measured = [layers.measure(work, kind) if chosen(kind.bench) else Measured(kind) for kind in layers.KINDS]
     copies = [copying.measure(work, model) if chosen(f"copy-{model.name}") else None for model in copying.MODELS]
     found = [(model, result) for model, result in zip(copying.MODELS, copies, strict=True) if result is not None]
-    processor = next((each.processor for each in measured if each.processor), "")
     report = Report("Table 1: layers compared", {
-        "layers": [as_json(each) for each in measured], **layers.shape_settings(), "processor": processor,
+        "layers": [as_json(each) for each in measured], **layers.shape_settings(),
         "copy": {model.name: result for model, result in found}, "notes": notes() + copying.notes(work)})
     report.blocks = [
         Text("The paper's Table 1 compares layer types that map a sequence of n positions to another one of the same width d. Here are its "
-             "columns, and the same of attend's own layers as measured" + (f" on this machine ({processor})." if processor else ".")),
+             "columns, and the same of attend's own layers as measured."),
         *([Heading("What would be measured"), Points(plan([each for each in measured if chosen(each.kind.bench)], [
             model for model, result in zip(copying.MODELS, copies, strict=True) if result is None and chosen(f"copy-{model.name}")]))]
           if work.settings.dry_run else []),

@@ -52,7 +52,6 @@ class Measured:
     points: list[Result] = field(default_factory=list)
     left_out: list[Result] = field(default_factory=list)
     graph: list[Result] = field(default_factory=list)
-    processor: str = ""
 
     def fit(self, figure: str) -> PowerLaw | None:
         return power_law([(each["length"], each["width"], each[figure]) for each in self.points
@@ -84,7 +83,6 @@ def measure(work: Work, kind: Kind) -> Measured:
         if found is not None:
             result.points += found["measured"]
             result.left_out += found["left_out"]
-            result.processor = found["processor"]
     return result
 
 

@@ -71,7 +71,7 @@ def measured_rate(work: Work, precision: str) -> Result:
             "--batch-tokens", RATE_BATCH, "--updates", RATE_UPDATES, "--threads", work.settings.threads)
     return {
         "operations_per_s": found["flops"], "products_per_s": found["machine"][f"{precision}_products_per_s"],
-        "processor": found["machine"].get("processor", ""), "threads": found["threads"], "target_tokens_per_s": found["target_tokens_per_s"]}
+        "threads": found["threads"], "target_tokens_per_s": found["target_tokens_per_s"]}
 
 
 def measure_rate(work: Work, precision: str) -> Result | None:
@@ -103,7 +103,7 @@ def rate_sentence(rates: dict[str, Result | None]) -> str:
     if not parts:
         return "The rate of this machine is not measured yet."
     first = next(rate for rate in rates.values() if rate)
-    return (f"This machine ({first['processor']}, threads: {first['threads']}) trains the base model at {' and '.join(parts)}, "
+    return (f"This machine (threads: {first['threads']}) trains the base model at {' and '.join(parts)}, "
             f"measured by `attend bench train` over {RATE_UPDATES} updates of {RATE_BATCH:,} tokens.")
 
 

@@ -28,12 +28,7 @@ class ItemDrawing {
   }
 
   std::string Finished(const std::string& title) const {
-    return fmt::format(
-        R"(<svg xmlns="http://www.w3.org/2000/svg" width="{0:.0f}" height="{1:.0f}" viewBox="0 0 {0:.0f} {1:.0f}" )"
-        R"(font-family="'DejaVu Sans', 'Noto Sans', 'Segoe UI', Arial, sans-serif" fill="#1d2126" role="img">)"
-        "\n<title>{2}</title>\n<rect width=\"100%\" height=\"100%\" "
-        "fill=\"#ffffff\"/>\n{3}</svg>\n",
-        kWidth, y_ + kMargin, EscapeMarkup(title), body_);
+    return SvgDocument(kWidth, y_ + kMargin, title, body_);
   }
 
  private:

@@ -113,16 +113,13 @@ std::string PictureViewToSvg(const PictureView& view, int64_t layer_number) {
     panels.Add(WithMost(fmt::format("head {}", head + 1), heads[head]), &heads[head]);
   const std::string title =
       fmt::format("What the model looks at, layer {} of {}", layer + 1, layers.size());
-  return fmt::format(
-      R"(<svg xmlns="http://www.w3.org/2000/svg" width="{0:.0f}" height="{1:.0f}" viewBox="0 0 {0:.0f} {1:.0f}" )"
-      R"(font-family="'DejaVu Sans', 'Noto Sans', 'Segoe UI', Arial, sans-serif" fill="#1d2126" role="img">)"
-      "\n<title>{2}</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n"
-      R"(<text x="{3}" y="34" font-size="19" font-weight="600">{2}</text>)"
-      R"(<text x="{3}" y="56" font-size="13">{4}<tspan fill="#667080"> {5}</tspan></text>)"
-      R"(<text x="{3}" y="74" font-size="11" fill="#667080">the stronger the colour, the more: the strongest is the most of its panel</text>)"
-      "\n{6}</svg>\n",
-      panels.total_width(), panels.total_height(), title, kPictureMargin, EscapeMarkup(view.told),
-      EscapeMarkup(view.name), panels.body());
+  const std::string header = fmt::format(
+      R"(<text x="{0}" y="34" font-size="19" font-weight="600">{1}</text>)"
+      R"(<text x="{0}" y="56" font-size="13">{2}<tspan fill="#667080"> {3}</tspan></text>)"
+      R"(<text x="{0}" y="74" font-size="11" fill="#667080">the stronger the colour, the more: the strongest is the most of its panel</text>)"
+      "\n",
+      kPictureMargin, title, EscapeMarkup(view.told), EscapeMarkup(view.name));
+  return SvgDocument(panels.total_width(), panels.total_height(), title, header + panels.body());
 }
 
 std::string PictureViewToHtml(const PictureView& view, int64_t layer) {

@@ -155,16 +155,13 @@ std::string RecordingToSvg(const RecordingView& view, const ModelConfig& config,
       fmt::format("What each word looks at, layer {} of {}", layer + 1, config.decoder->layers);
   const std::string part = fmt::format("segment {} of {}: {:.1f} to {:.1f} s", segment + 1,
                                        view.found.segments.size(), shown.begin, shown.end);
-  return fmt::format(
-      R"(<svg xmlns="http://www.w3.org/2000/svg" width="{0:.0f}" height="{1:.0f}" viewBox="0 0 {0:.0f} {1:.0f}" )"
-      R"(font-family="'DejaVu Sans', 'Noto Sans', 'Segoe UI', Arial, sans-serif" fill="#1d2126" role="img">)"
-      "\n<title>{2}</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n"
-      R"(<text x="{3}" y="36" font-size="19" font-weight="600">{2}</text>)"
-      R"(<text x="{3}" y="58" font-size="13">{4}<tspan fill="#667080"> {5}</tspan></text>)"
-      R"(<text x="{3}" y="80" font-size="11" fill="#667080">the spectrogram that the model reads; below, for each word, the mean of the heads of layer {6}, which times are read from, then layer {7} head by head</text>)"
-      "\n{8}</svg>\n",
-      drawing.width(), drawing.height(), title, kSoundMargin, EscapeMarkup(view.name), part,
-      config.AlignmentLayer(), layer + 1, drawing.body());
+  const std::string header = fmt::format(
+      R"(<text x="{0}" y="36" font-size="19" font-weight="600">{1}</text>)"
+      R"(<text x="{0}" y="58" font-size="13">{2}<tspan fill="#667080"> {3}</tspan></text>)"
+      R"(<text x="{0}" y="80" font-size="11" fill="#667080">the spectrogram that the model reads; below, for each word, the mean of the heads of layer {4}, which times are read from, then layer {5} head by head</text>)"
+      "\n",
+      kSoundMargin, title, EscapeMarkup(view.name), part, config.AlignmentLayer(), layer + 1);
+  return SvgDocument(drawing.width(), drawing.height(), title, header + drawing.body());
 }
 
 std::string RecordingToHtml(const RecordingView& view, const ModelConfig& config, int64_t segment,

@@ -193,13 +193,7 @@ std::string StatisticsToSvg(const AttentionStatistics& statistics) {
       "\n",
       kGridMargin, y - 8, statistics.texts());
   y += 12;
-  return fmt::format(
-      R"(<svg xmlns="http://www.w3.org/2000/svg" width="{0:.0f}" height="{1:.0f}" viewBox="0 0 {0:.0f} {1:.0f}" )"
-      R"(font-family="'DejaVu Sans', 'Noto Sans', 'Segoe UI', Arial, sans-serif" fill="#1d2126" role="img">)"
-      "\n"
-      R"(<rect width="100%" height="100%" fill="#ffffff"/>)"
-      "\n{2}</svg>\n",
-      width, y, body);
+  return SvgDocument(width, y, "", body);
 }
 
 }  // namespace attend

@@ -194,11 +194,6 @@ std::string AttentionToSvg(const AttentionView& view, const std::string& kind_na
   const auto& heads = kind.weights[layer];
   const Layout layout = LayoutOf(kind, static_cast<int64_t>(heads.size()));
   Svg svg;
-  svg.Add(
-      R"(<svg xmlns="http://www.w3.org/2000/svg" width="{0:.0f}" height="{1:.0f}" viewBox="0 0 {0:.0f} {1:.0f}" )"
-      R"(font-family="'DejaVu Sans', 'Noto Sans', 'Segoe UI', Arial, sans-serif" fill="#1d2126" role="img">)"
-      "\n<title>{2}, layer {3}</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n",
-      layout.width, layout.height, EscapeMarkup(kind.title), layer + 1);
   AddHeader(view, kind, layer, layout, &svg);
   for (size_t head = 0; head < heads.size(); ++head) {
     const size_t column = head % layout.columns, row = head / layout.columns;
@@ -217,8 +212,8 @@ std::string AttentionToSvg(const AttentionView& view, const std::string& kind_na
     AddTokens(kind, layout, x, y, &svg);
     svg.Add("</g>\n");
   }
-  svg.Add("</svg>\n");
-  return svg.text();
+  return SvgDocument(layout.width, layout.height,
+                     fmt::format("{}, layer {}", kind.title, layer + 1), svg.text());
 }
 
 }  // namespace attend

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <span>
-#include <string_view>
 #include <utility>
 
 #include "attend/error.h"
@@ -12,27 +11,15 @@
 #include "media/fit_picture.h"
 #include "tasks/attention_sink.h"
 #include "tasks/classification/picture_attention.h"
+#include "text/lines.h"
 
 namespace attend {
 namespace {
 
-// What spaces and tabs divide, as Vocabulary::WordsOfLine counts.
-std::vector<std::string> WordsOf(std::string_view text) {
-  std::vector<std::string> words;
-  constexpr std::string_view kBlanks = " \t";
-  for (size_t begin; (begin = text.find_first_not_of(kBlanks)) != text.npos;) {
-    text.remove_prefix(begin);
-    const size_t end = std::min(text.find_first_of(kBlanks), text.size());
-    words.emplace_back(text.substr(0, end));
-    text.remove_prefix(end);
-  }
-  return words;
-}
-
 void KeepText(const std::string& text, std::span<const int32_t> ids, const Vocabulary& vocabulary,
               ItemAttention* found) {
   for (const int32_t id : ids) found->pieces.push_back(id < 0 ? "" : vocabulary.Piece(id));
-  found->words = WordsOf(text);
+  found->words = WordsOfLine(text);
   found->piece_words = vocabulary.WordsOfLine(text);
   found->piece_words.resize(ids.size() - 2);  // the text may be cut; bos and eos stand around it
   found->piece_words.insert(found->piece_words.begin(), -1);

@@ -2,23 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
+
+#include "text/lines.h"
 
 namespace attend {
-namespace {
-
-// Divided by spaces and tabs, as Vocabulary::WordsOfIds counts.
-std::vector<TimedWord> WordsOf(const std::string& text) {
-  std::vector<TimedWord> words;
-  for (size_t begin = 0; (begin = text.find_first_not_of(" \t", begin)) != std::string::npos;) {
-    const size_t end = std::min(text.find_first_of(" \t", begin), text.size());
-    words.push_back({text.substr(begin, end - begin), -1, -1});
-    begin = end;
-  }
-  return words;
-}
-
-}  // namespace
-
 void StandardiseColumns(int64_t rows, std::span<float> weights_TS) {
   const int64_t columns = std::ssize(weights_TS) / rows;
   for (int64_t s = 0; s < columns; ++s) {
@@ -73,7 +61,8 @@ std::vector<int64_t> WarpRows(int64_t rows, std::span<const float> weights_TS) {
 std::vector<TimedWord> TimeWords(const std::string& text, std::span<const int64_t> word_of_token,
                                  std::span<const int64_t> first_column, double column_seconds,
                                  double seconds) {
-  std::vector<TimedWord> words = WordsOf(text);
+  std::vector<TimedWord> words;
+  for (std::string& word : WordsOfLine(text)) words.push_back({std::move(word), -1, -1});
   const auto time_of = [&](size_t token) {
     return std::min(static_cast<double>(first_column[token]) * column_seconds, seconds);
   };

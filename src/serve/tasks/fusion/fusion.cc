@@ -47,7 +47,8 @@ class ServedItems final : public ServedEncoder {
       Measure(name + ": the text", text);
     }
     if (!item.picture.empty()) {
-      TakeFitted(item.picture, name + ": the picture", &item);
+      item.pixels =
+          DecodeFitted(item.picture, name + ": the picture", config().fusion->patches).pixels;
       item.picture.clear();
     }
     if (const std::string reason = classifier_.ReasonAgainst(item); !reason.empty())
@@ -88,10 +89,6 @@ class ServedItems final : public ServedEncoder {
   }
 
  private:
-  void TakeFitted(const std::string& file, const std::string& name, ClassifiedItem* item) const {
-    item->pixels = DecodeFitted(file, name, config().fusion->patches).pixels;
-  }
-
   Json AttentionOf(const EncoderText& text) const {
     try {
       return ItemAttentionToJson(AttentionOfItem(reader_, text.item),
