@@ -9,10 +9,13 @@ import attend.documents
 import pytest
 from translated_documents import LAUGHS, Stub, refused, text_file, translated, translated_text, without
 
+polib, srt, _ = (pytest.importorskip(name) for name in ("polib", "srt", "webvtt"))
 etree = pytest.importorskip("lxml.etree")
 
 from attend._attend import HtmlDocument  # noqa: E402
+from attend.documents._plain import broken  # noqa: E402
 from attend.documents._segment import Kind, Segment  # noqa: E402
+from attend.documents._subtitles import TAG  # noqa: E402
 
 
 def xliff(units, version="1.2", attributes='source-language="en" target-language="de"'):
@@ -80,8 +83,6 @@ def test_xliff_2(tmp_path):
     assert targets(found) == [
         'CLICK <pc id="1">THE RED</pc> BUTTON<ph id="2"/>.', "fertig", 'A <sc id="5"/>BOLD<ec startRef="5"/> AND <mrk id="m" translate="no">Name</mrk>']
     assert [node.get("state") for node in etree.fromstring(found.encode()).iter("{*}segment")] == ["translated", "final", None, "translated"]
-    storage = pytest.importorskip("translate.storage.xliff")
-    assert storage is not None
     with pytest.raises(attend.UsageError, match="trgLang"):
         translated(text_file(tmp_path, "b.xliff", content.replace(' trgLang="de"', "")))
     assert 'trgLang="fr"' in translated_text(tmp_path, "c.xliff", content.replace(' trgLang="de"', ""), target_language="fr")
@@ -158,7 +159,6 @@ msgstr[2] ""
 
 
 def test_a_catalogue(tmp_path):
-    polib = pytest.importorskip("polib")
     found = translated_text(tmp_path, "a.po", CATALOGUE, target_language="pl")
     storage = pytest.importorskip("translate.storage.pypo")
     units = {str(unit.source): unit for unit in storage.pofile.parsestring(found.encode()).units}
@@ -175,21 +175,18 @@ def test_a_catalogue(tmp_path):
 
 
 def test_a_catalogue_in_another_encoding_becomes_utf_8(tmp_path):
-    polib = pytest.importorskip("polib")
     (tmp_path / "a.po").write_bytes('msgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=ISO-8859-1\\n"\n\nmsgid "\u00ff"\nmsgstr ""\n'.encode("latin-1"))
     after = polib.pofile(str(translated(tmp_path / "a.po")))
     assert (after[0].msgid, after[0].msgstr, after.metadata["Content-Type"]) == ("\u00ff", "\u0178", "text/plain; charset=UTF-8")
 
 
 def test_a_catalogue_that_is_the_name_of_a_file_is_no_catalogue(tmp_path):
-    pytest.importorskip("polib")
     text_file(tmp_path, "a.po", CATALOGUE)
     with pytest.raises(attend.InputError, match="no PO"):
         translated(text_file(tmp_path, "b.po", str(tmp_path / "a.po")))
 
 
 def test_subtitles(tmp_path):
-    srt = pytest.importorskip("srt")
     content = (
         "3\n00:00:01,000 --> 00:00:02,500\n{\\an8}The <i>quick brown</i> fox\njumps & runs\n\n"
         "7\n00:00:03,000 --> 00:00:04,000\n- Who?\n- <b>Me.</b>\n\n8\n00:00:05,000 --> 00:00:06,000\n♪\n\n")
@@ -203,16 +200,14 @@ def test_subtitles(tmp_path):
 
 
 def test_lines_of_a_cue_are_of_about_equal_length():
-    _subtitles = pytest.importorskip("attend.documents._subtitles")
     for text, lines, expected in [
         ("aa bb cc dd", 2, "aa bb\ncc dd"), ("aa bb cc dd", 3, "aa bb\ncc\ndd"), ("<i class='a b'>aa</i> bb", 2, "<i class='a b'>aa</i>\nbb"), ("aa", 2, "aa"),
         (" aa ", 3, " aa "), ("", 2, ""), ("a bbbbbbbbbb", 2, "a\nbbbbbbbbbb"), ("aa bb", 5, "aa\nbb"),
     ]:
-        assert _subtitles.broken(text, lines, _subtitles._TAG) == expected
+        assert broken(text, lines, TAG) == expected
 
 
 def test_web_subtitles(tmp_path):
-    pytest.importorskip("webvtt")
     content = (
         "WEBVTT\n\nNOTE a note\n\nSTYLE\n::cue { color: red }\n\n"
         "a\n00:01.000 --> 00:02.500 align:start\n<v Ann>Fish &amp;\n<c.loud>big chips</c>\n\n00:03.000 --> 00:04.000\n<00:03.500>two words\n")

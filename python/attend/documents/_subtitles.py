@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from attend.documents import ReadingOptions
 
 # <i>, <font color="red">, <c.loud>, <v Ann>, <00:01.500>, {\an8}
-_TAG = re.compile(r"</?[A-Za-z][^<>]*>|</?>|<[0-9:.]+>|\{\\[^{}]*\}")
+TAG = re.compile(r"</?[A-Za-z][^<>]*>|</?>|<[0-9:.]+>|\{\\[^{}]*\}")
 _SPEECH = re.compile(r"(?:<[^<>]*>|\{\\[^{}]*\})*\s*[-\u2010-\u2015]")  # where another speaker begins
 
 
@@ -30,11 +30,11 @@ class _Cue:
         self._entities = entities
         self._spoken = any(_SPEECH.match(line) for line in self._lines[1:])
         self.segment = Segment()
-        read_tagged(self.segment, text if self._spoken else " ".join(self._lines), _TAG, entities=entities)
+        read_tagged(self.segment, text if self._spoken else " ".join(self._lines), TAG, entities=entities)
 
     def translated(self, translation: str) -> str:
         text = write_tagged(self.segment, translation, entities=self._entities)
-        return text if self._spoken else broken(text, len(self._lines), _TAG)
+        return text if self._spoken else broken(text, len(self._lines), TAG)
 
 
 class SrtDocument:
