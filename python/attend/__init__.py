@@ -28,6 +28,7 @@ from attend._attend import (
 )
 from attend._attend import version as __version__
 from attend._errors import ConfigurationError, CutTextWarning, Error, InputError, MalformedTextWarning, RunError, ScoreWarning, UsageError
+from attend._html import translate_html
 from attend._results import (
     Attention,
     Classification,
@@ -53,6 +54,7 @@ from attend._results import (
     Validation,
 )
 from attend._train import train
+from attend.documents import translate_file
 
 __all__ = [
     "Attention",
@@ -103,4 +105,6 @@ __all__ = [
     "read_lines",
     "ter",
     "train",
+    "translate_file",
+    "translate_html",
 ]

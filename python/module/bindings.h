@@ -11,6 +11,7 @@
 namespace attend {
 
 void BindGenerator(nanobind::module_& module);
+void BindHtml(nanobind::module_& module);
 void BindItems(nanobind::module_& module);
 void BindLabels(nanobind::module_& module);
 void BindParser(nanobind::module_& module);

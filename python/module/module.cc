@@ -52,6 +52,7 @@ NB_MODULE(_attend, module) {
   module.attr("version") = ATTEND_VERSION;
   BindTranslator(module);
   BindGenerator(module);
+  BindHtml(module);
   BindLabels(module);
   BindItems(module);
   BindParser(module);

@@ -46,6 +46,8 @@ said: str = attend.Transcriber("model", threads=2).transcribe(["a.wav"])[0].text
 spoken: float = attend.Transcriber("model").transcribe(["a.wav"], word_times=True)[0].segments[0].words[0].begin
 run: attend.Training = attend.train("a.toml", output=pathlib.Path("b"), max_updates=7, stream=True, train_weights=[1, 0.5], seed=None)
 losses: list[float] = [run.best.figures["loss"] if run.best else run.seconds, run.history[0]["loss"]]
+page: str = attend.translate_html(translator, "<b>a</b>", beam_size=2) + "".join(attend.translate_html(translator, ["a", "b"]))
+count: int = attend.translate_file(translator, pathlib.Path("a.docx"), "b.docx", target_language="de")
 trained: attend.Translator | attend.Generator | attend.Tagger | attend.Parser | attend.Classifier | attend.ItemClassifier | attend.Encoder | attend.Transcriber = run.load()
 """
 WRONG = [
@@ -61,6 +63,8 @@ WRONG = [
     'attend.Encoder("model").embed("a", pooling=7)',
     'attend.load("model").generate("a")',
     'attend.bleu(["a"], ["b"], tokenize="13b")',
+    'attend.translate_html(translator, 7)',
+    'attend.translate_file(translator, "a.docx")',
     'attend.train(7)',
     'attend.train(quiet="a")',
     'attend.train(dropout=object())',

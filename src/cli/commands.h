@@ -30,6 +30,7 @@ int RunShortlist(const std::vector<std::string>& arguments);
 int RunTag(const std::vector<std::string>& arguments);
 int RunTranscribe(const std::vector<std::string>& arguments);
 int RunTranslate(const std::vector<std::string>& arguments);
+int RunTranslateFile(const std::vector<std::string>& arguments);
 int RunVerify(const std::vector<std::string>& arguments);
 int RunVocab(const std::vector<std::string>& arguments);
 

@@ -29,6 +29,7 @@ int main(int argc, char** argv) {
       {"train", "train a model as a recipe says", attend::RunTrainLauncher},
       {"transcribe", "write down what is said in recordings", attend::RunTranscribe},
       {"translate", "translate text, line by line", attend::RunTranslate},
+      {"translate-file", "translate a document, its formatting kept", attend::RunTranslateFile},
       {"verify", "check a model's digests and replay its samples", attend::RunVerify},
       {"vocab", "train a SentencePiece vocabulary", attend::RunVocab},
   };

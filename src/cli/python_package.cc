@@ -59,9 +59,15 @@ std::string ChoosePython(const Place& place) {
   return fs::exists(beside, none) ? beside.string() : "python3";
 }
 
-// Why this Python can't use the package: the last line of its errors; empty: it can.
-std::string WhyUnusable(const std::string& python) {
-  std::vector<std::string> arguments = {python, "-c", "import attend.convert"};
+// The part of the package that a module is in: "convert" of "attend.convert.export_command".
+std::string PartOf(const std::string& module) {
+  const size_t begin = module.find('.') + 1;
+  return module.substr(begin, module.find('.', begin) - begin);
+}
+
+// Why this Python can't use a part of the package: the last line of its errors; empty: it can.
+std::string WhyUnusable(const std::string& python, const std::string& part) {
+  std::vector<std::string> arguments = {python, "-c", fmt::format("import attend.{}", part)};
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return std::strerror(errno);
   posix_spawn_file_actions_t actions;
@@ -92,12 +98,13 @@ void RunInPython(const std::string& command, const std::string& module, const Js
   const Place place;
   SetEnvironment(place);
   const std::string python = ChoosePython(place);
-  if (const std::string reason = WhyUnusable(python); !reason.empty()) {
+  const std::string part = PartOf(module);
+  if (const std::string reason = WhyUnusable(python, part); !reason.empty()) {
     throw Error(ErrorKind::kUsage,
                 fmt::format("attend {} needs the Python package, which '{}' can't use ({}); pip "
-                            "install '.[convert]' in attend's source folder, or name a Python that "
+                            "install '.[{}]' in attend's source folder, or name a Python that "
                             "has it in ATTEND_PYTHON",
-                            command, python, reason));
+                            command, python, reason, part));
   }
   // Ctrl-C ends what comes before the module's own words for it, too.
   const std::string code = fmt::format(

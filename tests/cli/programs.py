@@ -26,7 +26,7 @@ def told(errors):
 
 def commands():
     """Every command of the program that this build can run."""
-    names = re.findall(r"^  ([a-z]+) +\S", attend("--help").stdout.split("commands:")[1], flags=re.M)
+    names = re.findall(r"^  ([a-z-]+) +\S", attend("--help").stdout.split("commands:")[1], flags=re.M)
     has_trainer = (BUILD / "attend-train").exists()
     return [name for name in names if has_trainer or name not in ("train", "export")]
 

@@ -24,7 +24,7 @@ from attend.convert import (
     _to_ctranslate2, _to_gpt2, _to_marian, _vit, _whisper)
 from attend.convert._source import Converted, Languages, Source
 from attend.convert._target import Directory, Exported, Target, read_directory
-from attend.convert._whole import whole_folder
+from attend._whole import whole
 
 __all__ = ["SOURCES", "TARGETS", "Converted", "Exported", "convert", "export", "recognise"]
 
@@ -108,7 +108,7 @@ def target_of(directory: Directory, format: str) -> Target:
 
 def write(exported: Exported, output: str | os.PathLike[str]) -> None:
     """Makes the folder, which appears whole or not at all."""
-    with whole_folder(new_path(output)) as made:
+    with whole(new_path(output)) as made:
         made.mkdir()
         exported.write(made)
 

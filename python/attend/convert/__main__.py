@@ -8,9 +8,10 @@ import pathlib
 import sys
 from typing import Any
 
+from attend._command import run
 from attend._errors import RunError
 from attend.convert import _recognise, _shortlist, convert, recognise
-from attend.convert._command import describe, run
+from attend.convert._command import describe
 
 
 def _usual_output(source: str) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 from attend._attend import write_model
 from attend._errors import InputError, UsageError
 from attend.convert import _shortlist
-from attend.convert._whole import whole_folder
+from attend._whole import whole
 
 Tensors = dict[str, np.ndarray[Any, Any]]
 
@@ -72,7 +72,7 @@ class Converted:
                 raise InputError(f"tensor '{name}' of the model has numbers that are not finite; the training broke, or the file is damaged")
         provenance = {"imported_from": self.kind} | self.provenance
         vocabularies = [self.source_vocabulary, self.target_vocabulary]
-        with whole_folder(output) as folder:
+        with whole(output) as folder:
             write_model(json.dumps(self.model), self.tensors, *vocabularies, json.dumps(provenance), self.texts, folder)
             if self.shortlist is not None:
                 self.shortlist.write(folder / _shortlist.FILE, vocabularies)

@@ -8,9 +8,10 @@ import pathlib
 import sys
 from typing import Any
 
+from attend._command import run
 from attend._errors import InputError, RunError
 from attend.convert import new_path, target_of, write
-from attend.convert._command import describe, run
+from attend.convert._command import describe
 from attend.convert._target import read_directory
 
 TOLERANCE = 1e-4  # of the samples' log-probabilities

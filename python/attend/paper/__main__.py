@@ -12,7 +12,7 @@ import sys
 from typing import Any
 
 from attend._errors import UsageError
-from attend.convert._command import status_of
+from attend._command import status_of
 from attend.paper import TABLES
 from attend.paper._cells import Cells
 from attend.paper._work import Budget, Settings, Work

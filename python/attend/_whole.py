@@ -1,4 +1,4 @@
-"""Folders that appear whole or not at all, where Ctrl-C ends a command too."""
+"""Folders and files that appear whole or not at all, where Ctrl-C ends a command too."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ _unfinished: set[pathlib.Path] = set()
 
 
 @contextlib.contextmanager
-def whole_folder(target: pathlib.Path) -> Iterator[pathlib.Path]:
-    """A path beside `target` for a folder that takes this name at the end."""
+def whole(target: pathlib.Path) -> Iterator[pathlib.Path]:
+    """A path beside `target` for a folder or a file that takes this name at the end."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=f"{target.name}.") as name:
         folder = pathlib.Path(name)
         _unfinished.add(folder)
         try:
-            yield folder / "model"
-            (folder / "model").rename(target)
+            yield folder / "new"
+            (folder / "new").rename(target)
         finally:
             _unfinished.discard(folder)
 

@@ -1,0 +1,41 @@
+"""`attend translate-file MODEL IN OUT`, which runs this module with its options as one JSON object."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import sys
+from typing import Any
+
+from attend import Translator
+from attend._command import run
+from attend.documents import translate_file
+
+# What the model is loaded with, and what only this command knows; all else are options of Translator.translate.
+_LOADING = ("threads", "type", "adapter", "protect", "shortlist")
+_OWN = ("model", "source", "target", "quiet", "source_language", "target_language", "retranslate")
+
+
+def _target_language(model: str) -> str | None:
+    """What the model translates to, where it names two languages."""
+    languages = json.loads((pathlib.Path(model) / "config.json").read_text(encoding="utf-8"))["model"].get("languages", [])
+    return languages[1] if len(languages) == 2 else None
+
+
+def _run(options: dict[str, Any]) -> None:
+    translator = Translator(options["model"], **{name: options[name] for name in _LOADING})
+    searching = {name: value for name, value in options.items() if name not in _LOADING + _OWN}
+    count = translate_file(
+        translator, options["source"], options["target"], source_language=options["source_language"] or None,
+        target_language=options["target_language"] or _target_language(options["model"]), retranslate=options["retranslate"], **searching)
+    if not options["quiet"]:
+        print(f"wrote {options['target']}: {count} text{'' if count == 1 else 's'} translated")
+
+
+def main(options: dict[str, Any]) -> int:
+    """With all options of `attend translate-file`, as the program declares them."""
+    return run("attend translate-file", options["source"], lambda: _run(options))
+
+
+if __name__ == "__main__":
+    sys.exit(main(json.loads(sys.argv[1])))

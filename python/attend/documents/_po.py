@@ -1,0 +1,82 @@
+"""Catalogues of gettext: PO and POT."""
+
+from __future__ import annotations
+
+import pathlib
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import polib
+from attend._errors import InputError
+from attend.documents._plain import read_tagged, write_tagged
+from attend.documents._segment import Segment
+from attend.documents._xml import read_bytes
+
+if TYPE_CHECKING:
+    from attend.documents import ReadingOptions
+
+_TAG = re.compile(r"</?[A-Za-z][^<>]*>")
+# %s, %(name)d, %-5.2f, %1$s, %@ of those that begin with %; {name}, {0:.2f} of the others.
+_PERCENT = re.compile(r"%(?:\(\w+\)|\d+\$)?[-+ #0']*[\d*]*(?:\.[\d*]+)?(?:hh|h|ll|l|q|j|z|t|L)?[A-Za-z@%]")
+_BRACE = re.compile(r"\{[^{}\s]*\}")
+_BRACED = {"python-brace-format", "csharp-format", "java-format", "java-printf-format", "perl-brace-format", "kde-kuit-format", "c++-format"}
+_PLURALS = re.compile(r"nplurals\s*=\s*(\d+)")
+_MOST_PLURALS = 10
+
+
+def _placeholders(flags: list[str]) -> re.Pattern[str] | None:
+    """What the program replaces in a message with these flags."""
+    formats = {flag for flag in flags if flag.endswith("-format") and not flag.startswith("no-")}
+    if not formats:
+        return None
+    patterns = ([_BRACE.pattern] if formats & _BRACED else []) + ([_PERCENT.pattern] if formats - _BRACED | formats & {"java-printf-format"} else [])
+    return re.compile("|".join(patterns))
+
+
+class PoDocument:
+    """A catalogue. It is written in UTF-8. The header is not translated; obsolete messages stay. A fuzzy message has no translation yet."""
+
+    def __init__(self, path: pathlib.Path, options: ReadingOptions) -> None:
+        content = read_bytes(path)
+        try:
+            self._catalogue = polib.pofile(str(path))  # which takes text, too, and looks whether it names a file
+        except (OSError, ValueError, IndexError, LookupError) as error:
+            raise InputError(f"'{path}' is no PO that can be read: {' '.join(str(error).split())}") from error
+        if not len(self._catalogue) and not self._catalogue.metadata and content.strip():
+            raise InputError(f"'{path}' is no PO file: it has no message")
+        plurals = _PLURALS.search(self._catalogue.metadata.get("Plural-Forms", ""))
+        self._plurals = min(int(plurals[1]), _MOST_PLURALS) if plurals else 2
+        self._language = options.target_language
+        self._segments = [
+            (entry, plural, segment) for entry in self._catalogue if not entry.obsolete and (options.retranslate or not entry.translated())
+            for plural, segment in self._read(entry)]
+        self.texts = [segment.html for _, _, segment in self._segments]
+
+    @staticmethod
+    def _read(entry: polib.POEntry) -> Iterator[tuple[bool, Segment]]:
+        """(whether it is the plural, text) of a message."""
+        for plural, text in ((False, entry.msgid), (True, entry.msgid_plural)):
+            segment = Segment()
+            read_tagged(segment, text, _TAG, kept=_placeholders(entry.flags))
+            if segment.has_text:
+                yield plural, segment
+
+    def write(self, translations: Sequence[str], path: pathlib.Path) -> None:
+        """Writes the catalogue with each of its texts translated; once."""
+        for (entry, plural, segment), translation in zip(self._segments, translations, strict=True):
+            text = write_tagged(segment, translation)
+            if not entry.msgid_plural:
+                entry.msgstr = text
+            elif not plural:  # what stands for one, and where a language has one form, the only one
+                entry.msgstr_plural = dict.fromkeys(range(self._plurals), text)
+            else:
+                entry.msgstr_plural.update(dict.fromkeys(range(min(1, self._plurals - 1), self._plurals), text))
+            entry.flags = [flag for flag in entry.flags if flag != "fuzzy"]
+            entry.previous_msgid = entry.previous_msgid_plural = entry.previous_msgctxt = None
+        if self._language:
+            self._catalogue.metadata["Language"] = self._language
+        if self._catalogue.metadata:
+            self._catalogue.metadata["Content-Type"] = "text/plain; charset=UTF-8"
+        self._catalogue.encoding = "utf-8"
+        self._catalogue.save(str(path))

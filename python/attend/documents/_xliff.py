@@ -1,0 +1,147 @@
+"""XLIFF 1.2 and 2 (OASIS): each unit's translation beside its source."""
+
+from __future__ import annotations
+
+import copy
+import pathlib
+from collections.abc import Iterator, Sequence
+from itertools import count
+from typing import TYPE_CHECKING
+
+from attend._errors import InputError, UsageError
+from attend.documents._segment import Segment
+from attend.documents._xml import (
+    XML_LANG, Inline, add_behind, fill, inherited, local_name, namespace, parse, read_bytes, read_inline, serialise, text_of)
+from lxml import etree
+
+if TYPE_CHECKING:
+    from attend.documents import ReadingOptions
+
+_BEGINS = {"bx": "ex", "bpt": "ept", "sc": "ec", "sm": "em"}  # beginnings of formatting that ends at another element
+# States of a target that is there but not yet a translation.
+_UNTRANSLATED = {"new", "needs-translation", "initial"}
+_FORMATS, _ENDS, _MARKS = {"g", "pc", "mrk"}, {"ex", "ept", "ec", "em"}, {"cp"}
+
+
+def _kind_of(node: etree._Element) -> Inline:
+    name = local_name(node)
+    if name == "mrk" and (node.get("mtype") == "protected" or node.get("translate") == "no"):
+        return Inline.KEEP
+    if name in _FORMATS:
+        return Inline.FORMAT
+    if name in _MARKS:
+        return Inline.MARK
+    return Inline.BEGIN if name in _BEGINS else Inline.END if name in _ENDS else Inline.PLACE
+
+
+def _end_of(begin: etree._Element) -> etree._Element | None:
+    """1.2: the same rid, or where there is none the same id; 2: its startRef is the id."""
+    for node in begin.itersiblings(f"{{*}}{_BEGINS[local_name(begin)]}"):
+        if local_name(node) in ("ec", "em"):
+            if node.get("startRef") == begin.get("id"):
+                return node
+        elif node.get("rid", node.get("id")) == begin.get("rid", begin.get("id")):
+            return node
+    return None
+
+
+def _child(node: etree._Element, name: str) -> etree._Element | None:
+    return node.find(f"{{*}}{name}")
+
+
+def _new_target(source: etree._Element) -> etree._Element:
+    """An empty <target> where the schema wants it."""
+    target = etree.Element(etree.QName(namespace(source) or None, "target"))
+    before = source.getnext() if source.getnext() is not None and local_name(source.getnext()) == "seg-source" else source
+    add_behind(before, target)
+    return target
+
+
+class XliffDocument:
+    """Units that have a translation keep it, as do those that are not to be translated."""
+
+    def __init__(self, path: pathlib.Path, options: ReadingOptions) -> None:
+        self._tree = parse(read_bytes(path), f"'{path}'")
+        root = self._tree.getroot()
+        version = root.get("version") or ""
+        if local_name(root) != "xliff" or version[:1] not in ("1", "2"):
+            raise InputError(f"'{path}' is no XLIFF of version 1 or 2: its root is <{local_name(root)} version='{version}'>")
+        self._is_2 = version.startswith("2")
+        self._name_language(path, options.target_language)
+        self._segments: list[tuple[etree._Element, etree._Element, Segment]] = []  # (what it stands in, its source, the text)
+        holders = "{*}segment" if self._is_2 else "{*}trans-unit"
+        for holder in root.iter(holders):
+            source = _child(holder, "source")
+            if source is not None and self._is_wanted(holder, retranslate=options.retranslate):
+                self._segments += [(holder, part, segment) for part, segment in self._read(holder, source) if segment.has_text]
+        self.texts = [segment.html for _, _, segment in self._segments]
+
+    def _name_language(self, path: pathlib.Path, language: str | None) -> None:
+        """Where the document does not."""
+        root = self._tree.getroot()
+        nodes = [(root, "trgLang")] if self._is_2 else [(node, "target-language") for node in root.iter("{*}file")]
+        for node, attribute in nodes:
+            if language and not node.get(attribute):
+                node.set(attribute, language)
+        if self._is_2 and not root.get("trgLang"):
+            raise UsageError(f"'{path}' does not say into which language it is translated (trgLang); name it: target_language, or --target-language")
+
+    def _is_wanted(self, holder: etree._Element, *, retranslate: bool) -> bool:
+        if inherited(holder, "translate") == "no" or holder.get("approved") == "yes":
+            return False
+        target = _child(holder, "target")
+        if retranslate or target is None or not text_of(target).strip():
+            return True
+        return (holder if self._is_2 else target).get("state") in _UNTRANSLATED
+
+    def _read(self, holder: etree._Element, source: etree._Element) -> Iterator[tuple[etree._Element, Segment]]:
+        """The source, or the sentences that another program cut it into."""
+        divided = None if self._is_2 else _child(holder, "seg-source")
+        parts = [] if divided is None else [node for node in divided.iter("{*}mrk") if node.get("mtype") == "seg"]
+        for part in parts or [source]:
+            segment = Segment()
+            read_inline(part, segment, _kind_of, _end_of)
+            yield part, segment
+
+    def write(self, translations: Sequence[str], path: pathlib.Path) -> None:
+        """Writes the document with a target for each of its texts; once."""
+        targets: dict[etree._Element, etree._Element] = {}
+        for (holder, source, segment), translation in zip(self._segments, translations, strict=True):
+            if holder not in targets:
+                targets[holder] = self._target(holder)
+            target = targets[holder]
+            if local_name(source) == "mrk":
+                target = next(node for node in target.iter("{*}mrk") if node.get("mtype") == "seg" and node.get("mid") == source.get("mid"))
+            numbers = count(2)
+            fill(target, segment, translation, copied=lambda node, numbers=numbers: self._name_copy(node, next(numbers)))  # type: ignore[misc]
+        path.write_bytes(serialise(self._tree))
+
+    def _name_copy(self, node: etree._Element, number: int) -> None:
+        """Version 2 says what is a copy of what; in version 1.2 it has the same id."""
+        if self._is_2 and local_name(node) == "pc":
+            original = node.get("id") or ""
+            node.set("id", f"{original}-{number}")
+            node.set("copyOf", original)
+
+    def _target(self, holder: etree._Element) -> etree._Element:
+        """The target of a unit, empty, or with the sentences of its source."""
+        source = _child(holder, "source")
+        target = _child(holder, "target")
+        if target is None:
+            target = _new_target(source)
+        divided = None if self._is_2 else _child(holder, "seg-source")
+        if divided is not None:
+            tail = target.tail
+            content = copy.deepcopy(divided)
+            target.clear(keep_tail=True)
+            target.text, target.tail = content.text, tail
+            target.extend(list(content))
+        if self._is_2:
+            holder.set("state", "translated")
+        else:
+            target.set("state", "needs-review-translation")
+            target.set("state-qualifier", "mt-suggestion")
+            language = inherited(holder, "target-language")
+            if language and source is not None and source.get(XML_LANG):
+                target.set(XML_LANG, language)
+        return target

@@ -1,0 +1,70 @@
+// `attend translate-file`: starts attend.documents of the Python package, which reads and writes
+// documents of other programs. It gets all options as one JSON object.
+#include "base/json.h"
+#include "cli/command_line.h"
+#include "cli/commands.h"
+#include "cli/python_package.h"
+#include "tasks/loaded_model.h"
+#include "tasks/translation/line_batch.h"
+#include "tasks/translation/translation_options.h"
+
+namespace attend {
+namespace {
+
+struct TranslateFileOptions {
+  std::string source_language, target_language, adapter;
+  bool retranslate = false;
+  TranslatorOptions translator;
+  LineOptions lines;
+  TranslationOptions translation;
+};
+
+FieldList Fields(TranslateFileOptions& options) {
+  FieldList fields;
+  fields
+      .Add("source_language", &options.source_language,
+           "the language to translate from, such as en, for a TMX file that does not name it")
+      .Add("target_language", &options.target_language,
+           "the language that the model translates to, such as de, for files that say so; by "
+           "default what the model's config.json names")
+      .Add("retranslate", &options.retranslate,
+           "translate what has a translation, too: in XLIFF, TMX, PO and TSV")
+      .Nest("", AdapterField(&options.adapter))
+      .Nest("", Fields(options.translator))
+      .Nest("", Fields(options.lines))
+      .Nest("", Fields(options.translation)
+                    .Select({"beam_size", "length_penalty", "no_repeat_ngram", "max_length",
+                             "allow_unknown", "alignment_layer"}));
+  return fields;
+}
+
+}  // namespace
+
+int RunTranslateFile(const std::vector<std::string>& arguments) {
+  CommonOptions common;
+  TranslateFileOptions options;
+  std::string model, source, target;
+  CommandLine command_line(
+      "translate-file", "translate a document, its formatting kept",
+      "attend translate-file model report.docx report.de.docx\n"
+      "attend translate-file model messages.po de.po --target-language de\n"
+      "attend translate-file model memory.tmx memory.de.tmx --source-language en "
+      "--target-language de");
+  command_line.Positional("MODEL", &model, "the model directory")
+      .Positional("IN", &source,
+                  "the document: .docx, .pptx, .odt, .epub, .html, .htm, .xlf, .xliff (1.2 and 2), "
+                  ".tmx, .po, .pot, .srt, .vtt or .tsv")
+      .Positional("OUT", &target, "the file to write, with the same ending")
+      .Options(Fields(options))
+      .Options(Fields(common, {"threads", "quiet"}));
+  if (!command_line.Parse(arguments)) return 0;
+  Json call = FieldsToJson(Fields(options));
+  call.update({{"model", model},
+               {"source", source},
+               {"target", target},
+               {"threads", common.threads},
+               {"quiet", common.quiet}});
+  RunInPython("translate-file", "attend.documents", call);
+}
+
+}  // namespace attend
