@@ -47,7 +47,7 @@ class TrainedRun:
     @property
     def seconds(self) -> float:
         """The time in updates; validation is left out."""
-        return sum(line["seconds"] for line in self.timing)
+        return float(sum(line["seconds"] for line in self.timing))
 
     @property
     def tokens_per_s(self) -> float | None:
