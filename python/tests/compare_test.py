@@ -90,12 +90,14 @@ def test_what_is_no_run_is_named(runs, tmp_path):
     early = tmp_path / "early"
     early.mkdir()
     (early / "metrics.jsonl").touch()
-    for arguments, status, message in [
-        ([runs[0]], 2, "1 runs are given"), ([runs[0], runs[0] / "../run"], 2, "each once"), ([runs[0], tmp_path / "empty"], 3, "has no metrics.jsonl"),
-        ([runs[0], early], 3, "has no report.html yet"), ([runs[0], tmp_path / "nowhere"], 3, "nowhere"),
+    for given, message in [
+        ([runs[0]], "1 runs are given"), ([runs[0], runs[0] / "../run"], "each once"), ([runs[0], tmp_path / "empty"], r"has no metrics\.jsonl"),
+        ([runs[0], early], r"has no report\.html yet"), ([runs[0], tmp_path / "nowhere"], "nowhere"),
     ]:
-        done = program("compare", *arguments)
-        assert (done.returncode, done.stdout) == (status, "") and message in done.stderr and done.stderr.count("\n") == 1
+        with pytest.raises(attend.Error, match=message):
+            compare(given)
+    done = program("compare", runs[0], early)
+    assert (done.returncode, done.stdout) == (3, "") and done.stderr.startswith("attend compare: ") and done.stderr.count("\n") == 1
     (early / "report.html").write_bytes(b"<script id=\"data\" type=\"application/json\">{\xff</script>")
     with pytest.raises(attend.InputError, match="holds no data of a run"):
         compare([runs[0], early])
