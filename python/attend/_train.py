@@ -42,7 +42,7 @@ def train(config: _Path | None = None, *, program: _Path | None = None, quiet: b
     arguments = _arguments(config, options)
     begun = time.monotonic()
     run = _Run(_Screen(quiet))
-    status, report = run.start([_find(program), "train", "--json", *arguments])
+    status, report = run.start([find_program(program), "train", "--json", *arguments])
     if status != 0:
         raise _error_of(status, run.last)
     result = json.loads(report) if report.strip() else {}
@@ -51,7 +51,8 @@ def train(config: _Path | None = None, *, program: _Path | None = None, quiet: b
     return _read(result, time.monotonic() - begun, tuple(run.warnings))
 
 
-def _find(program: _Path | None) -> str:
+def find_program(program: _Path | None = None, *, trains: bool = True) -> str:
+    """The program `attend`, one that can train where that is asked for. Raises UsageError where there is none."""
     named = program or os.environ.get("ATTEND_PROGRAM")
     if named:
         return os.fspath(named)
@@ -62,7 +63,7 @@ def _find(program: _Path | None) -> str:
         places.append(pathlib.Path(on_path))
     found = [place for place in places if place.is_file()]
     for place in found:
-        if (place.resolve().parent / "attend-train").is_file():
+        if not trains or (place.resolve().parent / "attend-train").is_file():
             return str(place)
     raise UsageError(
         (f"'{found[0]}' can't train: no attend-train stands beside it" if found else "there is no program attend")

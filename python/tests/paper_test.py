@@ -11,7 +11,8 @@ from package import ENVIRONMENT, PROGRAM
 
 pytest.importorskip("matplotlib")
 import attend  # noqa: E402
-from attend.paper import _ranks, _report, _table2, _table2_rivals, _table3, _table3_rows  # noqa: E402
+from attend import _report  # noqa: E402
+from attend.paper import _ranks, _table2, _table2_rivals, _table3, _table3_rows  # noqa: E402
 from attend.paper.__main__ import seconds  # noqa: E402
 from attend.paper._cells import Cells, processor  # noqa: E402
 from attend.paper._work import Budget, OutOfTimeError, Settings, Work, time_limit  # noqa: E402

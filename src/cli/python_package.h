@@ -1,5 +1,6 @@
 // Commands that the Python package runs: attend.convert reads and writes models of other toolkits,
-// attend.documents translates documents, attend.paper makes the paper's tables.
+// attend.documents translates documents, attend.paper makes the paper's tables, attend.compare
+// compares runs.
 #ifndef ATTEND_CLI_PYTHON_PACKAGE_H_
 #define ATTEND_CLI_PYTHON_PACKAGE_H_
 

@@ -183,6 +183,7 @@ RunResult RunFirstRank(TrainOptions given, const RunSettings& settings,
   Progress progress(log, settings.effects.now);
   result.scores = setup.task->Test({LoadModelWith(result.model, result.adapter.string()), directory,
                                     [&](const std::string& done) { progress.Tell(done); }});
+  trainer.LogEnd(result.scores);
   if (result.scores.is_null()) return result;
   WriteFileAtomically(directory / "result.json", result.scores.dump() + "\n");
   log(LogLevel::kInfo, TestSummary(setup.task->info().test, result.scores));

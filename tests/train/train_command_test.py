@@ -14,6 +14,7 @@ import pytest
 import tiny_run
 from numpy_transformer import read_safetensors
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+from tensorboard.plugins.hparams import api_pb2, metadata as hparams, plugin_data_pb2
 
 ATTEND, TRAIN = tiny_run.ATTEND, tiny_run.TRAIN
 
@@ -183,6 +184,25 @@ def test_tensorboard_reads_the_events(run):
     validations = [line for line in tiny_run.metrics(run[0]) if "validation" in line]
     values = [(event.step, event.value) for event in events.Scalars("valid/loss")]
     assert values == [(line["update"], pytest.approx(line["validation"]["loss"], rel=1e-6)) for line in validations]
+
+
+def test_tensorboard_reads_options_and_final_figures(run):
+    """As its HParams page does."""
+    events = EventAccumulator(str(run[0] / "tensorboard"))
+    events.Reload()
+    found = {tag: parse_session(content) for tag, content in events.PluginTagToContent("hparams").items()}
+    assert set(found) == {hparams.SESSION_START_INFO_TAG, hparams.SESSION_END_INFO_TAG}
+    options = {name: getattr(value, value.WhichOneof("kind")) for name, value in found[hparams.SESSION_START_INFO_TAG].session_start_info.hparams.items()}
+    assert options["encoder.d_model"] == 16 and options["schedule"] == "inverse_sqrt" and options["tie_target_output"] is True
+    assert json.loads(options["valid_source"]) and "init" not in options
+    end = found[hparams.SESSION_END_INFO_TAG].session_end_info
+    assert end.status == api_pb2.STATUS_SUCCESS and end.end_time_secs > found[hparams.SESSION_START_INFO_TAG].session_start_info.start_time_secs
+    result = json.loads((run[0] / "result.json").read_text(encoding="utf-8"))
+    assert [(event.step, event.value) for event in events.Scalars("test/bleu")] == [(150, pytest.approx(result["bleu"]["score"], rel=1e-6))]
+
+
+def parse_session(content):
+    return plugin_data_pb2.HParamsPluginData.FromString(content)
 
 
 def test_report_holds_the_run_and_asks_nothing_of_a_network(run):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from attend.paper import _figures, _table1, _table2, _table3, _table4
-from attend.paper._report import Report
+from attend._report import Report
 from attend.paper._work import Work
 
 TABLES: dict[str, Callable[[Work], Report]] = {

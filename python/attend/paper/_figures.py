@@ -15,8 +15,8 @@ from attend.paper import _permuted
 from attend.paper._brackets import Array, Relations, read_words, trees
 from attend.paper._cells import Result
 from attend.paper._heads import KINDS, Head, Importance, config_of, file_of, first_lines
-from attend.paper._plots import COLOURS, drawing
-from attend.paper._report import MISSING, Block, Heading, Plot, Points, Report, Table, Text
+from attend._plots import COLOURS, drawing
+from attend._report import MISSING, Block, Heading, Plot, Points, Report, Table, Text
 from attend.paper._sentences import ANAPHORA, DISTANCE, figure3, figure4, figure5, read
 from attend.paper._work import Work
 

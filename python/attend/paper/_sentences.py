@@ -8,8 +8,8 @@ import numpy as np
 
 import attend
 from attend.paper._brackets import Array, read_words
-from attend.paper._plots import COLOURS, drawing
-from attend.paper._report import Plot
+from attend._plots import COLOURS, drawing
+from attend._report import Plot
 
 DISTANCE = (
     "It is in this spirit that a majority of American governments have passed new laws since 2009 making the registration or voting "

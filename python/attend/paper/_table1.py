@@ -7,7 +7,7 @@ from attend._errors import ConfigurationError
 from attend.paper import _table1_copy as copying
 from attend.paper import _table1_layers as layers
 from attend.paper._fit import PowerLaw
-from attend.paper._report import MISSING, Block, Heading, Points, Report, Table, Text
+from attend._report import MISSING, Block, Heading, Points, Report, Table, Text
 from attend.paper._table1_layers import Measured
 from attend.paper._work import Work
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import attend
 from attend.paper._cells import Result
-from attend.paper._plots import COLOURS, drawing
-from attend.paper._report import MISSING, Plot, Table
+from attend._plots import COLOURS, drawing
+from attend._report import MISSING, Plot, Table
 from attend.paper._work import OutOfTimeError, Work, time_limit
 
 SYMBOLS = tuple("abcdefgh")

@@ -9,8 +9,8 @@ from typing import Any
 
 from attend.paper._cells import Result
 from attend.paper._fit import PowerLaw, power_law
-from attend.paper._plots import COLOURS, drawing
-from attend.paper._report import Plot
+from attend._plots import COLOURS, drawing
+from attend._report import Plot
 from attend.paper._work import Work
 
 LENGTHS = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096)

@@ -11,8 +11,8 @@ from typing import Any
 from attend._errors import ConfigurationError
 from attend.paper import _table2_rivals as _rivals
 from attend.paper._cells import Result
-from attend.paper._plots import COLOURS, drawing
-from attend.paper._report import MISSING, Heading, Plot, Points, Report, Table, Text
+from attend._plots import COLOURS, drawing
+from attend._report import MISSING, Heading, Plot, Points, Report, Table, Text
 from attend.paper._work import Work
 
 VOCABULARY = 37000  # shared by English and German, section 5.1

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from attend.paper._cells import Result
-from attend.paper._plots import COLOURS, drawing
-from attend.paper._report import MISSING, Plot, Table
+from attend._plots import COLOURS, drawing
+from attend._report import MISSING, Plot, Table
 from attend.paper._work import RECIPES, Work, digest, json_lines
 
 GOALS = (30, 35)  # BLEU on the validation text

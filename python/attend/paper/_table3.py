@@ -9,9 +9,9 @@ from typing import Any
 
 from attend._errors import ConfigurationError, RunError
 from attend.paper._cells import Result
-from attend.paper._plots import COLOURS, drawing
+from attend._plots import COLOURS, drawing
 from attend.paper._ranks import spearman
-from attend.paper._report import MISSING, Heading, Plot, Points, Report, Table, Text
+from attend._report import MISSING, Heading, Plot, Points, Report, Table, Text
 from attend.paper._table3_rows import FULL_SIZE, NAMES, ROWS, SMALL, Row, with_stacks
 from attend.paper._work import Work, json_lines
 

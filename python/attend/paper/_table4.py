@@ -10,8 +10,8 @@ from attend._errors import ConfigurationError
 from attend.paper import _parsers
 from attend.paper._cells import Result
 from attend.paper._pcfg import BEAM, RARE
-from attend.paper._plots import COLOURS, drawing
-from attend.paper._report import MISSING, Heading, Plot, Points, Report, Table, Text
+from attend._plots import COLOURS, drawing
+from attend._report import MISSING, Heading, Plot, Points, Report, Table, Text
 from attend.paper._table4_rows import BANKS, PAPER, ROWS, WSJ, Bank
 from attend.paper._treebanks import LONGEST, LONGEST_RAW, SHORTEST_RAW
 from attend.paper._work import Work

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from attend._errors import ConfigurationError, Error, InputError, RunError
-from attend._train import _find
+from attend._train import find_program
 from attend._train import train as _train
 from attend.paper._cells import Cells, Result
 
@@ -121,7 +121,7 @@ class Work:
 
     def run(self, *arguments: object) -> str:
         """What the program prints."""
-        command = [_find(None), *map(str, arguments)]
+        command = [find_program(), *map(str, arguments)]
         done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
         if done.returncode != 0:
             kinds: dict[int, type[Error]] = {2: ConfigurationError, 3: InputError}

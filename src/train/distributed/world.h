@@ -1,5 +1,6 @@
 // The place of this process among those that train one model together: torchrun's variables of the
-// environment, or the same ones set by hand, and what the processes learn when they meet.
+// environment, or the same ones set by hand, or srun's, and what the processes learn when they
+// meet.
 #ifndef ATTEND_TRAIN_DISTRIBUTED_WORLD_H_
 #define ATTEND_TRAIN_DISTRIBUTED_WORLD_H_
 
@@ -22,7 +23,10 @@ struct World {
 };
 
 // `variable` gives a variable of the environment, or null. Throws Error(kConfiguration) for
-// variables that are no numbers, contradict each other or are missing.
+// variables that are no numbers, contradict each other or are missing. Without RANK and WORLD_SIZE,
+// SLURM_STEP_NUM_TASKS, SLURM_PROCID and SLURM_LOCALID are read; ranks then meet at MASTER_ADDR and
+// MASTER_PORT where these are set, else at the first host of SLURM_STEP_NODELIST and a port that
+// SLURM_JOB_ID and SLURM_STEP_ID determine.
 World WorldFromEnvironment(const std::function<const char*(const char* name)>& variable);
 
 // Of as many threads as there are processors, those of each rank that has these; at least 1.

@@ -92,6 +92,31 @@ TEST_F(LogsTest, TensorBoardRecordsAreCutBackToAnUpdate) {
   EXPECT_EQ(write(300, {300}), first);
 }
 
+TEST_F(LogsTest, TensorBoardHasTheOptionsOnceAndTheEndLast) {
+  const fs::path path = directory_ / "events.out.tfevents.attend";
+  const Json options = {{"seed", 3}, {"encoder", {{"layers", 4}}}, {"unset", ""}};
+  const auto write = [&](int64_t keep, bool finish) {
+    TensorBoardWriter writer(directory_, keep, 100.0, options);
+    if (keep == 0) writer.Append(5, 105.0, {{"loss", 1.0f}});
+    if (finish) writer.Finish(5, 106.0, {{"test/bleu", 30.0f}});
+    return ReadFile(path);
+  };
+  const auto count = [](std::string_view bytes, std::string_view part) {
+    int found = 0;
+    for (size_t at = 0; (at = bytes.find(part, at)) != std::string_view::npos; ++at) ++found;
+    return found;
+  };
+  const std::string finished = write(0, true);
+  EXPECT_EQ(count(finished, "_hparams_/session_start_info"), 1);
+  EXPECT_EQ(count(finished, "encoder.layers"), 1);
+  EXPECT_EQ(count(finished, "unset"), 0);
+  EXPECT_EQ(count(finished, "_hparams_/session_end_info"), 1);
+  const std::string cut = write(5, false);
+  EXPECT_EQ(count(cut, "test/bleu"), 0);
+  EXPECT_EQ(cut, finished.substr(0, cut.size()));
+  EXPECT_EQ(write(5, true), finished);
+}
+
 TEST_F(LogsTest, OutputCanBeLockedOnce) {
   {
     const OutputLock lock(directory_ / "new" / "run");

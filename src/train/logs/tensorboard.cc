@@ -51,6 +51,66 @@ std::string EventStart(double wall_time, int64_t step) {
   return kWallTime + Bytes(wall_time) + kStep + Varint(static_cast<uint64_t>(step));
 }
 
+std::string Scalars(const std::vector<std::pair<std::string, float>>& scalars) {
+  std::string values;
+  for (const auto& [tag, value] : scalars)
+    values += Counted(kSummaryValue, Counted(kTag, tag) + kSimpleValue + Bytes(value));
+  return values;
+}
+
+// A value of a summary for the plugin "hparams", whose data (HParamsPluginData, version 0) has one
+// field. It needs a tensor: an empty one of floats.
+std::string ForHparams(const std::string& tag, char field, const std::string& content) {
+  constexpr char kMetadata = 9 << 3 | 2, kPluginData = 1 << 3 | 2, kPluginName = 1 << 3 | 2,
+                 kContent = 2 << 3 | 2;
+  constexpr char kTensor = 8 << 3 | 2, kType = 1 << 3 | 0, kShape = 2 << 3 | 2,
+                 kDimension = 2 << 3 | 2, kFloat = 1;
+  const std::string plugin =
+      Counted(kPluginName, "hparams") + Counted(kContent, Counted(field, content));
+  const std::string tensor =
+      std::string{kType, kFloat} + Counted(kShape, Counted(kDimension, /*size 0*/ ""));
+  return Counted(kSummaryValue, Counted(kTag, tag) +
+                                    Counted(kMetadata, Counted(kPluginData, plugin)) +
+                                    Counted(kTensor, tensor));
+}
+
+// google.protobuf.Value; lists as JSON.
+std::string ValueOf(const Json& value) {
+  constexpr char kNumber = 2 << 3 | 1, kText = 3 << 3 | 2, kBoolean = 4 << 3 | 0;
+  if (value.is_boolean()) return {kBoolean, static_cast<char>(value.get<bool>())};
+  if (value.is_number()) return kNumber + Bytes(value.get<double>());
+  return Counted(kText, value.is_string() ? value.get<std::string>() : Dump(value));
+}
+
+// Entries of SessionStartInfo's map of hyperparameters: "encoder.layers". What is not set is left
+// out.
+std::string HparamEntries(const Json& options, const std::string& prefix) {
+  constexpr char kHparams = 1 << 3 | 2, kKey = 1 << 3 | 2, kValue = 2 << 3 | 2;
+  std::string entries;
+  for (const auto& [name, value] : options.items()) {
+    if (value.is_object()) {
+      entries += HparamEntries(value, prefix + name + ".");
+    } else if (!value.empty() && value != "") {
+      entries += Counted(kHparams, Counted(kKey, prefix + name) + Counted(kValue, ValueOf(value)));
+    }
+  }
+  return entries;
+}
+
+std::string SessionStart(const Json& options, double wall_time) {
+  constexpr char kStartInfo = 3 << 3 | 2, kStartTime = 5 << 3 | 1;
+  return ForHparams("_hparams_/session_start_info", kStartInfo,
+                    HparamEntries(options, "") + kStartTime + Bytes(wall_time));
+}
+
+constexpr std::string_view kSessionEnd = "_hparams_/session_end_info";
+
+std::string SessionEnd(double wall_time) {
+  constexpr char kEndInfo = 4 << 3 | 2, kStatus = 1 << 3 | 0, kSuccess = 1, kEndTime = 2 << 3 | 1;
+  return ForHparams(std::string(kSessionEnd), kEndInfo,
+                    std::string{kStatus, kSuccess} + kEndTime + Bytes(wall_time));
+}
+
 // The step of an event that EventStart began.
 std::optional<int64_t> StepOf(std::string_view event) {
   constexpr size_t kStepOffset = 1 + sizeof(double) + 1;
@@ -64,7 +124,7 @@ std::optional<int64_t> StepOf(std::string_view event) {
   return std::nullopt;
 }
 
-// Bytes of the whole, sound records up to `last_update`.
+// Bytes of the whole, sound records up to `last_update` and before what Finish wrote.
 size_t SizeUpTo(const fs::path& path, int64_t last_update) {
   constexpr size_t kHeader = sizeof(uint64_t) + sizeof(uint32_t), kFooter = sizeof(uint32_t);
   if (!fs::exists(path)) return 0;
@@ -76,7 +136,7 @@ size_t SizeUpTo(const fs::path& path, int64_t last_update) {
     if (length > bytes.size() - size - kHeader - kFooter) break;
     const std::string event = bytes.substr(size + kHeader, length);
     const std::optional<int64_t> step = StepOf(event);
-    if (!step || *step > last_update ||
+    if (!step || *step > last_update || event.find(kSessionEnd) != std::string::npos ||
         bytes.compare(size, Record(event).size(), Record(event)) != 0)
       break;
     size += kHeader + length + kFooter;
@@ -92,20 +152,24 @@ fs::path EventFile(const fs::path& directory) {
 }  // namespace
 
 TensorBoardWriter::TensorBoardWriter(const fs::path& directory, int64_t last_update,
-                                     double wall_time)
+                                     double wall_time, const Json& options)
     : file_(EventFile(directory), SizeUpTo(EventFile(directory), last_update)) {
   if (fs::file_size(EventFile(directory)) == 0) {
     file_.Append(Record(EventStart(wall_time, 0) + Counted(kFileVersion, "brain.Event:2")));
+    file_.Append(
+        Record(EventStart(wall_time, 0) + Counted(kSummary, SessionStart(options, wall_time))));
   }
 }
 
 void TensorBoardWriter::Append(int64_t update, double wall_time,
                                const std::vector<std::pair<std::string, float>>& scalars) {
-  std::string summary;
-  for (const auto& [tag, value] : scalars) {
-    summary += Counted(kSummaryValue, Counted(kTag, tag) + kSimpleValue + Bytes(value));
-  }
-  file_.Append(Record(EventStart(wall_time, update) + Counted(kSummary, summary)));
+  file_.Append(Record(EventStart(wall_time, update) + Counted(kSummary, Scalars(scalars))));
+}
+
+void TensorBoardWriter::Finish(int64_t update, double wall_time,
+                               const std::vector<std::pair<std::string, float>>& scalars) {
+  file_.Append(Record(EventStart(wall_time, update) +
+                      Counted(kSummary, Scalars(scalars) + SessionEnd(wall_time))));
 }
 
 }  // namespace attend

@@ -1,4 +1,5 @@
-// Scalars for TensorBoard: one event file, cut back to a checkpoint's update when training goes on.
+// Scalars and hyperparameters for TensorBoard: one event file, cut back to a checkpoint's update
+// when training goes on.
 #ifndef ATTEND_TRAIN_LOGS_TENSORBOARD_H_
 #define ATTEND_TRAIN_LOGS_TENSORBOARD_H_
 
@@ -8,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/json.h"
 #include "train/logs/metrics_log.h"
 
 namespace attend {
@@ -16,11 +18,16 @@ namespace attend {
 class TensorBoardWriter {
  public:
   // Opens or makes DIRECTORY/events.out.tfevents.attend and keeps its records up to `last_update`.
-  // `wall_time` is in seconds since 1970.
-  TensorBoardWriter(const std::filesystem::path& directory, int64_t last_update, double wall_time);
+  // What Finish wrote goes. `wall_time` is in seconds since 1970. A new file begins with `options`,
+  // nested objects of numbers, texts, booleans and lists, which the HParams page shows.
+  TensorBoardWriter(const std::filesystem::path& directory, int64_t last_update, double wall_time,
+                    const Json& options = Json::object());
 
   // One event with a value for each tag.
   void Append(int64_t update, double wall_time,
+              const std::vector<std::pair<std::string, float>>& scalars);
+  // The last event: the run succeeded, with these figures.
+  void Finish(int64_t update, double wall_time,
               const std::vector<std::pair<std::string, float>>& scalars);
 
  private:

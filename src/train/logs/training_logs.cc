@@ -30,13 +30,13 @@ Json Number(double value) { return std::isfinite(value) ? Json(value) : Json(); 
 }  // namespace
 
 TrainingLogs::TrainingLogs(const std::filesystem::path& directory, const RunOptions& options,
-                           const TrainState& state, TrainerEffects effects)
+                           const Json& recorded, const TrainState& state, TrainerEffects effects)
     : options_(options),
       effects_(std::move(effects)),
       metrics_(directory / "metrics.jsonl", state.update),
       timing_(directory / "timing.jsonl", kAll),
       samples_(directory / "samples.jsonl", state.update),
-      tensorboard_(directory / "tensorboard", state.update, effects_.now()),
+      tensorboard_(directory / "tensorboard", state.update, effects_.now(), recorded),
       window_start_(effects_.now()) {}
 
 void TrainingLogs::LogUpdate(const TrainState& state, const UpdateRecord& record) {
@@ -108,6 +108,15 @@ void TrainingLogs::LogValidation(const TrainState& state, const ValidationResult
   tensorboard_.Append(state.update, effects_.now(), scalars);
   // Validation is no part of the training speed.
   StartWindow(effects_.now());
+}
+
+void TrainingLogs::LogEnd(const TrainState& state, const Json& scores) {
+  std::vector<std::pair<std::string, float>> scalars;
+  for (const auto& [name, value] : scores.items()) {
+    const Json score = value.is_object() ? value.value("score", Json()) : value;
+    if (score.is_number()) scalars.emplace_back("test/" + name, score.get<float>());
+  }
+  tensorboard_.Finish(state.update, effects_.now(), scalars);
 }
 
 void TrainingLogs::Sync() {

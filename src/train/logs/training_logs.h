@@ -29,12 +29,14 @@ struct UpdateRecord {
 // One owner. Throws Error(kRuntime) where a file can't be written.
 class TrainingLogs {
  public:
-  // Cuts what is in `directory` back to the update of `state`.
+  // Cuts what is in `directory` back to the update of `state`. `recorded`: all options of the run.
   TrainingLogs(const std::filesystem::path& directory, const RunOptions& options,
-               const TrainState& state, TrainerEffects effects);
+               const Json& recorded, const TrainState& state, TrainerEffects effects);
 
   void LogUpdate(const TrainState& state, const UpdateRecord& record);
   void LogValidation(const TrainState& state, const ValidationResult& result);
+  // The run is over. `scores`: of the test set as RunResult has them, null where there is none.
+  void LogEnd(const TrainState& state, const Json& scores);
   // Makes all that is logged durable; before a checkpoint is written.
   void Sync();
 

@@ -65,7 +65,8 @@ Trainer::Trainer(TrainingTask* task, const TrainOptions& options, RunIdentity id
                     [group = group_](const std::string& part) { return group->BeginGather(part); }};
   batches_ = std::make_unique<BatchStream>(&task_->examples(), batching, state_.data);
   if (group_->first())
-    logs_ = std::make_unique<TrainingLogs>(options_.output, options_.run, state_, effects_);
+    logs_ = std::make_unique<TrainingLogs>(options_.output, options_.run, identity_.options, state_,
+                                           effects_);
 }
 
 Trainer::~Trainer() = default;
@@ -341,6 +342,8 @@ std::vector<fs::path> Trainer::AveragedDirectories() const {
     directories.push_back(store_.DirectoryOf(update));
   return directories;
 }
+
+void Trainer::LogEnd(const Json& scores) { logs_->LogEnd(state_, scores); }
 
 void Trainer::WriteReport(const Json& test) const {
   WriteTrainingReport(options_.output,

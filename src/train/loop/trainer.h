@@ -46,6 +46,8 @@ class Trainer {
   // The average of the checkpoints that the options name, of the moving average where there is one.
   // Call after Run, on rank 0.
   std::vector<std::filesystem::path> AveragedDirectories() const;
+  // Logs that the finished run was tested, or has no test set. Call after Run, on rank 0.
+  void LogEnd(const Json& scores);
   // Writes DIR/report.html, with the test set's scores once there are some.
   void WriteReport(const Json& test = Json()) const;
 

@@ -23,16 +23,16 @@ class Drawing:
 
 
 @contextmanager
-def drawing(panels: int, height: float = 4.0) -> Iterator[tuple[Drawing, Any]]:
-    """Gives the axes of so many panels side by side; afterwards the Drawing has the SVG."""
+def drawing(panels: int, height: float = 4.0, width: float = 10.0) -> Iterator[tuple[Drawing, Any]]:
+    """Gives the axes of so many panels side by side, in inches; afterwards the Drawing has the SVG."""
     try:
         import matplotlib as mpl  # noqa: PLC0415
         from matplotlib.figure import Figure  # noqa: PLC0415
     except ModuleNotFoundError as error:
-        raise UsageError("attend paper draws with matplotlib, which is not installed: pip install matplotlib") from error
+        raise UsageError("plots are drawn with matplotlib, which is not installed: pip install matplotlib") from error
     result = Drawing()
     with mpl.rc_context(LOOK):
-        figure = Figure(figsize=(10, height), layout="constrained")
+        figure = Figure(figsize=(width, height), layout="constrained")
         yield result, figure.subplots(1, panels, squeeze=False)[0]
         buffer = io.StringIO()
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
