@@ -1,4 +1,4 @@
-"""What the commands that run in Python share: `attend import` and `attend export`, and `attend paper` what it says of errors."""
+"""What the commands that run in Python share: `attend import` and `attend export`, and `attend paper` and `attend compare` what it says of errors."""
 
 from __future__ import annotations
 
