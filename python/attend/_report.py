@@ -8,6 +8,8 @@ import pathlib
 from dataclasses import dataclass, field
 from typing import Any
 
+from attend._whole import whole
+
 STYLE = """
 :root { color-scheme: light; }
 body { font: 16px/1.5 system-ui, sans-serif; color: #1c2530; background: #fff; max-width: 68rem; margin: 2rem auto; padding: 0 1.25rem; }
@@ -210,7 +212,6 @@ class Report:
 
 def write_whole(path: pathlib.Path, text: str) -> pathlib.Path:
     """The file appears whole or not at all."""
-    part = path.with_name(path.name + ".part")
-    part.write_text(text, encoding="utf-8")
-    part.replace(path)
+    with whole(path) as unfinished:
+        unfinished.write_text(text, encoding="utf-8")
     return path

@@ -7,9 +7,9 @@ import pathlib
 import sys
 from typing import Any
 
+from attend._command import run
 from attend._report import write_whole
 from attend.compare import compare
-from attend.convert._command import run
 
 
 def _compare(options: dict[str, Any]) -> None:

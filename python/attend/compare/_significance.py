@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from attend._errors import InputError, RunError
-from attend._trained_run import TrainedRun
 from attend._train import find_program
+from attend._trained_run import TrainedRun
 
 TEXT_METRICS = ("bleu", "chrf", "chrf++", "ter", "exact_match", "wer", "cer")
 

@@ -11,8 +11,8 @@ import signal
 import sys
 from typing import Any
 
-from attend._errors import UsageError
 from attend._command import status_of
+from attend._errors import UsageError
 from attend.paper import TABLES
 from attend.paper._cells import Cells
 from attend.paper._work import Budget, Settings, Work
