@@ -60,13 +60,14 @@ def parts(folder):
 def arguments(inputs, output, options, *more):
     """Of the command."""
     settings = [part for name, value in options.items() for part in ("--set", f"{name}={value}")]
-    return [str(part) for part in (GOLDEN, inputs, "--output", output, *settings, *more)]
+    return [GOLDEN, inputs, "--output", output, *settings, *more]
 
 
 def start(*command, **environment):
-    """`python -m attend.distributed` in a group of processes of its own."""
+    """`python -m attend.distributed`, or `python -c` with code, in a group of processes of its own."""
+    command = command if command[0] == "-c" else ("-m", "attend.distributed", *command)
     return subprocess.Popen(
-        [sys.executable, "-m", "attend.distributed", *command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
+        [sys.executable, *map(str, command)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
         env=ENVIRONMENT | environment)
 
 

@@ -3,10 +3,10 @@
 import gzip
 import json
 import os
-import pathlib
 import re
 import signal
 import subprocess
+import sys
 
 import pytest
 
@@ -21,7 +21,7 @@ from attend.distributed._formats import Columns, Part, format_of  # noqa: E402
 from attend.distributed._models import Counts  # noqa: E402
 from distributed_jobs import (  # noqa: E402
     FAST, SLOW, arguments, by_program, content, finished, parts, start, texts, wait_for_parts, write_json, write_lines, write_parquet)
-from package import GOLDEN, LANGUAGE_MODEL, PROGRAM, ROOT  # noqa: E402
+from package import ENVIRONMENT, GOLDEN, LANGUAGE_MODEL, PROGRAM, ROOT  # noqa: E402
 
 COLUMNS = {"column": "english", "target": "german"}
 
@@ -49,7 +49,7 @@ def test_lines_stand_in_one_part_each(tmp_path, text):
         assert b"".join(sink).split(b"\n") == expected + ([b""] if expected[-1] else []), size
 
 
-@pytest.mark.parametrize("size", [1, 100, 1 << 20])
+@pytest.mark.parametrize("size", [30, 1 << 20])
 def test_lines_are_those_of_the_program(tmp_path, size):
     write_lines(tmp_path / "a.en", texts(20), "\r\n")
     (tmp_path / "b.en").write_bytes("\n".join(texts(20, 2)).encode() + b"\n\xff lumi \xe2\x82 tavo\nkeri")
@@ -62,7 +62,7 @@ def test_lines_are_those_of_the_program(tmp_path, size):
     expected = by_program(tmp_path / "all.en", tmp_path / "all.de", FAST)
     assert content(tmp_path / "out") == expected
     assert report.counts.rows == expected.count(b"\n")
-    assert report.done == report.parts == len(parts(tmp_path / "out"))
+    assert report.made == report.there == report.parts == len(parts(tmp_path / "out"))
     with pytest.warns(attend.MalformedTextWarning):
         distributed.run(distributed.Job(GOLDEN, [tmp_path / "c.en.gz"], tmp_path / "packed", part_bytes=size, options=FAST))
     assert content(tmp_path / "packed") == expected
@@ -136,7 +136,8 @@ def test_a_killed_job_goes_on(tmp_path):
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
     there = {path: path.stat().st_mtime_ns for path in parts(tmp_path / "out")}
-    assert f"{len(there)} were there" in finished(start(*command))
+    said = finished(start(*command))
+    assert f", {len(parts(tmp_path / 'out')) - len(there)} made now" in said
     assert there.items() <= {path: path.stat().st_mtime_ns for path in parts(tmp_path / "out")}.items()
     assert len(parts(tmp_path / "out")) > len(there)
     assert content(tmp_path / "out") == by_program(tmp_path / "all.en", tmp_path / "all.de", SLOW)
@@ -168,22 +169,23 @@ def test_slurm_arrays(tmp_path, name):
     (tmp_path / "my-model").mkdir()
     (tmp_path / "my-model/model").symlink_to(GOLDEN)
     write_lines(tmp_path / "all.en", lines)
-    write_json(tmp_path / "all.jsonl", lines)
+    rows = [{"english": line, "other": "x" * 10**5} for line in lines]  # some megabytes
+    (tmp_path / "all.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     (tmp_path / "job.sh").write_text(scripts()[name], encoding="utf-8")
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/attend").symlink_to(PROGRAM)
-    (tmp_path / "bin/python").symlink_to(pathlib.Path(os.__file__).parents[2] / "bin/python3")
+    (tmp_path / "bin/python").write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n', encoding="utf-8")
+    (tmp_path / "bin/python").chmod(0o755)
 
     def task(number):
-        environment = {**os.environ, "PYTHONPATH": str(pathlib.Path(attend.__file__).parents[1]) + ":" + os.environ.get("PYTHONPATH", ""),
-                       "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}", "SLURM_ARRAY_TASK_ID": str(number), "SLURM_ARRAY_TASK_COUNT": "3",
-                       "SLURM_CPUS_PER_TASK": "1"}
+        environment = ENVIRONMENT | {"PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}", "SLURM_ARRAY_TASK_ID": str(number),
+                                     "SLURM_ARRAY_TASK_COUNT": "3", "SLURM_CPUS_PER_TASK": "1"}
         return subprocess.Popen(["bash", "-e", "job.sh"], cwd=tmp_path, env=environment, start_new_session=True)
 
     killed = task(2)
     partial = tmp_path / "translated/part-2.de.partial"
-    while killed.poll() is None and not (partial.exists() if name == "lines" else list((tmp_path / "translated").glob("_part-*"))):
-        pass
+    while not (partial.exists() if name == "lines" else list((tmp_path / "translated").glob("_part-*"))):
+        assert killed.poll() is None
     os.killpg(killed.pid, signal.SIGKILL)
     killed.wait()
     for process in [task(1), task(3), task(2)]:
@@ -193,7 +195,7 @@ def test_slurm_arrays(tmp_path, name):
     if name == "lines":
         assert made == expected
     else:
-        assert [json.loads(line)["german"] or "" for line in made] == expected
+        assert [json.loads(line) for line in made] == [row | {"german": line} for row, line in zip(rows, expected, strict=True)]
 
 
 def refused(kind, *expected, inputs, output, **more):
@@ -213,7 +215,7 @@ def test_another_job_is_refused(tmp_path):
     refused(attend.UsageError, "part_bytes", "this job 5", **job, options=FAST, part_bytes=5)
     refused(attend.UsageError, '{}, this job {"type": "int8"}', **job, options=FAST, load={"type": "int8"})
     refused(attend.UsageError, "model", **job, options=FAST, model=ROOT / "tests/data/golden_v1_variant")
-    distributed.run(distributed.Job(GOLDEN, [path], output, options=FAST | {"batch_tokens": 99}, load={"threads": 1}))
+    distributed.run(distributed.Job(GOLDEN, [path], output, options=FAST | {"batch_tokens": 99}), threads=1)
     write_lines(path, texts(3, seed=2))
     refused(attend.UsageError, "inputs", **job, options=FAST)
     refused(attend.UsageError, "empty folder", inputs=[path], output=tmp_path)
@@ -241,6 +243,7 @@ def test_what_is_wrong_is_told(tmp_path):
     wrong(attend.InputError, "'id' is 0, expected a string or null", **table | {"column": "id"})
     wrong(attend.ConfigurationError, "beam_sise", "did you mean 'beam_size'", inputs=[lines], options={"beam_sise": 2})
     wrong(attend.ConfigurationError, "tipe", inputs=[lines], load={"tipe": "int8"})
+    wrong(attend.ConfigurationError, "threads", inputs=[lines], load={"threads": 1})
     wrong(attend.ConfigurationError, "part_bytes is 0", inputs=[lines], part_bytes=0)
     wrong(attend.InputError, "config.json", inputs=[lines], model=tmp_path)
     wrong(attend.UsageError, "JSON lines or Parquet", inputs=[lines], model=LANGUAGE_MODEL)

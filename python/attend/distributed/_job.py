@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
 import pathlib
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import attend
+import pyarrow.fs
 from attend._errors import ConfigurationError, InputError, UsageError
 from attend.distributed import _files, _formats, _models
 
@@ -23,13 +26,13 @@ class Report(NamedTuple):
     """What a call of a job has done."""
 
     parts: int  # of the job
-    done_before: int  # parts that were there already
-    done: int  # parts of this call
-    counts: _models.Counts  # of this call
+    there: int  # parts that are done; fewer than all where other shards are not
+    made: int  # parts of this call
+    counts: _models.Counts  # of this call, without those of workers that were lost
 
     def __str__(self) -> str:
         counts = self.counts
-        lines = [f"{self.parts} parts: {self.done_before} were there, {self.done} made now of {counts.rows} rows"]
+        lines = [f"{self.there} of {self.parts} parts are there, {self.made} made now from {counts.rows} rows"]
         for number, what in ((counts.cut, "cut at the maximum length"), (counts.divided, "divided because a sentence was too long"),
                              (counts.unknown, "with characters that the model's vocabulary lacks")):
             if number:
@@ -63,6 +66,8 @@ class Job:
         self.model, self.load, self.options = os.path.abspath(model), dict(load or {}), dict(options or {})
         for name in (name for name in (*_DIRECTORIES, *_FILES) if name in self.load):
             self.load[name] = os.path.abspath(self.load[name])
+        if "threads" in self.load:
+            raise ConfigurationError("load has threads, which is an argument of what runs the job; leave it out")
         if part_bytes < 1:
             raise ConfigurationError(f"part_bytes is {part_bytes}, expected at least 1")
         self.columns = _formats.Columns(column, target)
@@ -91,8 +96,7 @@ class Job:
 
     def _about(self) -> dict[str, Any]:
         """What the bytes of all parts follow from."""
-        load = {name: value for name, value in self.load.items() if name != "threads"}
-        load |= {name: _digest(pathlib.Path(load[name]) / "config.json") for name in _DIRECTORIES if name in load}
+        load = self.load | {name: _digest(pathlib.Path(self.load[name]) / "config.json") for name in _DIRECTORIES if name in self.load}
         load |= {name: _digest(pathlib.Path(load[name])) for name in _FILES if name in load}
         return {
             "program": attend.__version__, "model": _digest(pathlib.Path(self.model) / "config.json"), "load": load,
@@ -106,7 +110,7 @@ class Job:
         self._files.create_dir(self._folder, recursive=True)
         names = self._names()
         if _ABOUT not in names:
-            if names:
+            if any(not name.startswith("_") for name in names):  # those are of another process that begins the job
                 raise UsageError(f"'{self._folder}' has files but no {_ABOUT}; expected an empty folder, or one of the same job")
             with _files.whole_file(self._files, path) as stream:
                 stream.write(json.dumps(about, ensure_ascii=False, indent=1).encode())
@@ -118,8 +122,6 @@ class Job:
                     f"'{path}' has {name} {_short(there.get(name))}, this job {_short(value)}; give the same as at first, or another output")
 
     def _names(self) -> set[str]:
-        import pyarrow.fs  # noqa: PLC0415
-
         return {each.base_name for each in self._files.get_file_info(pyarrow.fs.FileSelector(self._folder))}
 
     def name(self, number: int) -> str:
@@ -139,28 +141,45 @@ class Job:
         return _models.load(self.model, threads, self.load, self.options)
 
     def run_part(self, number: int, threads: int) -> _models.Counts:
-        """Makes a part, in this process."""
-        part, model = self.parts[number], self.loaded(threads)
-        with _files.whole_file(self._files, f"{self._folder}/{self.name(number)}") as stream:
+        """Makes a part, in this process. Counts nothing where it is there: its worker was lost before it could tell."""
+        part, path = self.parts[number], f"{self._folder}/{self.name(number)}"
+        if self._files.get_file_info(path).type == pyarrow.fs.FileType.File:
+            return _models.Counts()
+        model = self.loaded(threads)
+        with _files.whole_file(self._files, path) as stream:
             return self.format.run(self.inputs[part.input], part, self.columns, model, stream)
 
-    def finish(self, missing: Sequence[int], results: Iterable[_models.Counts]) -> Report:
-        """Adds up what an engine did of the missing parts."""
-        total, done = _models.Counts(), 0
+    def finish(self, results: Iterable[_models.Counts]) -> Report:
+        """Adds up what an engine does of the missing parts. Once all are there, removes what killed processes left."""
+        total, made = _models.Counts(), 0
         for counts in results:
-            total, done = total.plus(counts), done + 1
-        there = self._names()
-        if all(self.name(number) in there for number in range(len(self.parts))):
-            for name in there:
-                if name.startswith("_part-"):  # of a process that was killed
-                    self._files.delete_file(f"{self._folder}/{name}")
-        return Report(len(self.parts), len(self.parts) - len(missing), done, total)
+            total, made = total.plus(counts), made + 1
+        names = self._names()
+        there = sum(self.name(number) in names for number in range(len(self.parts)))
+        if there == len(self.parts):
+            for name in names:
+                if name.startswith("_part-"):
+                    with contextlib.suppress(FileNotFoundError):  # which another process has removed
+                        self._files.delete_file(f"{self._folder}/{name}")
+        return Report(len(self.parts), there, made, total)
 
 
 def run(job: Job, *, threads: int = 0, shard: tuple[int, int] = (1, 1)) -> Report:
     """Makes the missing parts in this process: those of a shard (I, N), where N processes share the job."""
-    missing = job.missing(shard)
-    return job.finish(missing, (job.run_part(number, threads) for number in missing))
+    return job.finish(job.run_part(number, threads) for number in job.missing(shard))
+
+
+@contextlib.contextmanager
+def errors_of_workers() -> Iterator[None]:
+    """Raises an error of attend in a worker as what it is: engines give its text, in a traceback of theirs."""
+    try:
+        yield
+    except Exception as error:
+        told = re.findall(r"^attend\._errors\.(\w+): (.*)$", str(error), flags=re.MULTILINE)
+        if isinstance(error, attend.Error) or not told:
+            raise
+        name, message = told[-1]  # those before are its causes
+        raise getattr(attend, name)(message) from error
 
 
 def _digest(path: pathlib.Path) -> str:

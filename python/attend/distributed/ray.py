@@ -7,7 +7,7 @@ from typing import Any
 
 from attend._packages import needed
 from attend.distributed._formats import Columns, with_column
-from attend.distributed._job import Job, Report
+from attend.distributed._job import Job, Report, errors_of_workers
 from attend.distributed._models import Counts, load
 
 with needed("attend.distributed.ray", "'ray[data]'"):
@@ -36,7 +36,7 @@ def run(job: Job, *, workers: int = 2, threads: int = 1, **resources: Any) -> Re
     """
     missing = job.missing()
     if not missing:
-        return job.finish(missing, [])
+        return job.finish([])
     count = min(workers, len(missing))
     # A block a part. Few in the queue of an actor, so that at the end none waits behind another. A pool that may shrink: where a machine
     # is lost for good, the parts of its actor wait for CPUs, which idle actors then give.
@@ -44,7 +44,8 @@ def run(job: Job, *, workers: int = 2, threads: int = 1, **resources: Any) -> Re
     done = parts.map_batches(
         _Parts, fn_constructor_args=(job, threads), batch_size=1, num_cpus=threads,
         compute=ray.data.ActorPoolStrategy(min_size=1, max_size=count, initial_size=count, max_tasks_in_flight_per_actor=2), **resources)
-    return job.finish(missing, (Counts(**row) for row in done.iter_rows()))
+    with errors_of_workers():
+        return job.finish(Counts(**row) for row in done.iter_rows())
 
 
 class _Column:

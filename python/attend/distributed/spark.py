@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from attend._packages import needed
-from attend.distributed._job import Job, Report
+from attend.distributed._job import Job, Report, errors_of_workers
 from attend.distributed._models import Counts, Model, load
 
 with needed("attend.distributed.spark", "'pyspark[sql]'"):
@@ -23,14 +23,15 @@ def run(job: Job, session: SparkSession, *, threads: int = 1) -> Report:
     """Makes the missing parts of a job, each a task of its own. Give each task so many CPUs (spark.task.cpus) as `threads`."""
     missing = job.missing()
     if not missing:
-        return job.finish(missing, [])
+        return job.finish([])
 
     def make(batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         for batch in batches:
             yield pd.DataFrame([job.run_part(missing[index], threads) for index in batch["id"]], columns=Counts._fields)
 
     done = session.range(0, len(missing), 1, len(missing)).mapInPandas(make, _SCHEMA)
-    return job.finish(missing, (Counts(*row) for row in done.collect()))
+    with errors_of_workers():
+        return job.finish(Counts(*row) for row in done.collect())
 
 
 def udf(
