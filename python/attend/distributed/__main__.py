@@ -68,8 +68,9 @@ def _engine(found: argparse.Namespace) -> Callable[[Job], Report]:
         return lambda job: ray.run(job, workers=found.workers, threads=found.threads or 1)
     if found.engine == "spark":
         from attend.distributed import spark  # noqa: PLC0415
+        from pyspark.sql import SparkSession  # noqa: PLC0415
 
-        session = spark.SparkSession.builder.appName("attend").getOrCreate()
+        session = SparkSession.builder.appName("attend").getOrCreate()
         return lambda job: spark.run(job, session, threads=found.threads or 1)
     return lambda job: run(job, threads=found.threads or 0, shard=found.shard or (1, 1))
 

@@ -28,7 +28,8 @@ def locate(path: str | os.PathLike[str]) -> tuple[pyarrow.fs.FileSystem, str]:
     """Where a path (of this machine) or an address such as s3://bucket/folder leads."""
     text = os.fspath(path)
     if "://" in text:
-        return pyarrow.fs.FileSystem.from_uri(text)
+        files, place = pyarrow.fs.FileSystem.from_uri(text)
+        return files, place
     return pyarrow.fs.LocalFileSystem(), os.path.abspath(text)
 
 

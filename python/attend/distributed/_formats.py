@@ -111,7 +111,7 @@ class Parquet:
 
 
 _LINES = Lines()
-_FORMATS = {".jsonl": JsonLines(), ".ndjson": JsonLines(), ".json": JsonLines(), ".parquet": Parquet()}
+_FORMATS: dict[str, Lines | Parquet] = {".jsonl": JsonLines(), ".ndjson": JsonLines(), ".json": JsonLines(), ".parquet": Parquet()}
 
 
 def format_of(file: Input) -> Lines | Parquet:

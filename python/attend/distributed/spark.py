@@ -13,7 +13,7 @@ with needed("attend.distributed.spark", "'pyspark[sql]'"):
     import pandas as pd
     import pyarrow as pa
     from pyspark.sql import SparkSession
-    from pyspark.sql.functions import pandas_udf
+    from pyspark.sql.pandas.functions import pandas_udf
     from pyspark.sql.pandas.types import from_arrow_type
 
 _SCHEMA = ", ".join(f"{name} long" for name in Counts._fields)
@@ -49,7 +49,8 @@ def udf(
             values, _ = _load(*arguments)(pa.Array.from_pandas(texts).to_pylist())
             yield pd.Series(values, dtype=object)
 
-    return pandas_udf(run_on, from_arrow_type(made))
+    made_udf: Callable[..., Any] = pandas_udf(run_on, from_arrow_type(made))
+    return made_udf
 
 
 _load = load
