@@ -25,8 +25,9 @@ import ray
 model, table, output = sys.argv[1:]
 ray.data.DataContext.get_current().execution_options.preserve_order = True
 data = ray.data.read_parquet(table)
-options = {"beam_size": 1, "max_length": 8}
-data = attend.distributed.ray.with_new_column(data, model, column="english", target="german", workers=1, options=options)
+settings = {"model": model, "column": "english", "target": "german", "options": {"beam_size": 1, "max_length": 8}}
+data = data.map_batches(
+    attend.distributed.ray.NewColumn, fn_constructor_kwargs=settings, batch_format="pyarrow", compute=ray.data.ActorPoolStrategy(size=1))
 data.write_parquet(output)
 """
 

@@ -129,8 +129,8 @@ def test_other_tasks_give_columns(tmp_path, monkeypatch):
 
 
 def test_a_killed_job_goes_on(tmp_path):
-    write_lines(tmp_path / "all.en", texts(200))
-    command = arguments(tmp_path / "all.en", tmp_path / "out", SLOW, "--part-bytes", 600, "--threads", 1)
+    write_lines(tmp_path / "all.en", texts(100))
+    command = arguments(tmp_path / "all.en", tmp_path / "out", SLOW, "--part-bytes", 300, "--threads", 1)
     process = start(*command)
     wait_for_parts(tmp_path / "out", 2, process)
     os.killpg(process.pid, signal.SIGKILL)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import hashlib
 import json
 import os
@@ -40,6 +41,7 @@ class Report(NamedTuple):
         return "\n".join(lines)
 
 
+@dataclasses.dataclass(eq=False)
 class Job:
     """What a model makes of the texts of files, in a folder of parts: output/part-000000.txt (.jsonl, .parquet) and so on.
 
@@ -58,63 +60,67 @@ class Job:
     Raises InputError, ConfigurationError and UsageError before anything is run.
     """
 
-    def __init__(
-        self, model: str | os.PathLike[str], inputs: Sequence[str | os.PathLike[str]], output: str | os.PathLike[str], *,
-        column: str = "", target: str = "", part_bytes: int = 1 << 20, load: Mapping[str, Any] | None = None,
-        options: Mapping[str, Any] | None = None,
-    ) -> None:
-        self.model, self.load, self.options = os.path.abspath(model), dict(load or {}), dict(options or {})
-        for name in (name for name in (*_DIRECTORIES, *_FILES) if name in self.load):
-            self.load[name] = os.path.abspath(self.load[name])
+    model: str | os.PathLike[str]
+    inputs: Sequence[str | os.PathLike[str]]
+    output: str | os.PathLike[str]
+    _: dataclasses.KW_ONLY
+    column: str = ""
+    target: str = ""
+    part_bytes: int = 1 << 20
+    load: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    options: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.model = os.path.abspath(self.model)
+        self.load = {name: os.path.abspath(value) if name in (*_DIRECTORIES, *_FILES) else value for name, value in self.load.items()}
         if "threads" in self.load:
             raise ConfigurationError("load has threads, which is an argument of what runs the job; leave it out")
-        if part_bytes < 1:
-            raise ConfigurationError(f"part_bytes is {part_bytes}, expected at least 1")
-        self.columns = _formats.Columns(column, target)
-        self.inputs = _files.inputs_of(inputs)
+        if self.part_bytes < 1:
+            raise ConfigurationError(f"part_bytes is {self.part_bytes}, expected at least 1")
+        self.columns = _formats.Columns(self.column, self.target)
+        self.files = _files.inputs_of(self.inputs)
         self.format = self._common_format()
         self.loaded(threads=1)  # for its errors
         self.parts = [
-            _formats.Part(number, *range_) for number, file in enumerate(self.inputs) for range_ in self.format.cut(file, self.columns, part_bytes)]
-        self._part_bytes = part_bytes
-        self._files, self._folder = _files.locate(output)
+            _formats.Part(number, *range_) for number, file in enumerate(self.files) for range_ in self.format.cut(file, self.columns, self.part_bytes)]
+        self._place, self._folder = _files.locate(self.output)
         self._begin()
 
     def _common_format(self) -> _formats.Lines | _formats.Parquet:
-        first = _formats.format_of(self.inputs[0])
-        for file in self.inputs:
+        first = _formats.format_of(self.files[0])
+        for file in self.files:
             if (found := _formats.format_of(file)) is not first:
-                raise UsageError(f"{self.inputs[0]} becomes {first.suffix}, {file} {found.suffix}; expected files of one kind in a job")
+                raise UsageError(f"{self.files[0]} becomes {first.suffix}, {file} {found.suffix}; expected files of one kind in a job")
         if first.has_columns != all(self.columns) or first.has_columns != any(self.columns):
             raise UsageError(
-                f"column is '{self.columns.column}', target '{self.columns.target}'; expected "
-                f"{'the names of both' if first.has_columns else 'neither, since plain lines have no columns'}, for {self.inputs[0]}")
+                f"column is '{self.column}', target '{self.target}'; expected "
+                f"{'the names of both' if first.has_columns else 'neither, since plain lines have no columns'}, for {self.files[0]}")
         task = _models.task_of(self.model)
         if not first.has_columns and not task.one_line:
-            raise UsageError(f"what '{self.model}' gives ({task.method}) is no line of text; expected JSON lines or Parquet, for {self.inputs[0]}")
+            raise UsageError(f"what '{self.model}' gives ({task.method}) is no line of text; expected JSON lines or Parquet, for {self.files[0]}")
         return first
 
     def _about(self) -> dict[str, Any]:
         """What the bytes of all parts follow from."""
-        load = self.load | {name: _digest(pathlib.Path(self.load[name]) / "config.json") for name in _DIRECTORIES if name in self.load}
+        load = dict(self.load) | {name: _digest(pathlib.Path(self.load[name]) / "config.json") for name in _DIRECTORIES if name in self.load}
         load |= {name: _digest(pathlib.Path(load[name])) for name in _FILES if name in load}
         return {
             "program": attend.__version__, "model": _digest(pathlib.Path(self.model) / "config.json"), "load": load,
             "options": {name: value for name, value in self.options.items() if name not in _WITHOUT_EFFECT},
-            "column": self.columns.column, "target": self.columns.target, "part_bytes": self._part_bytes,
-            "inputs": [[file.path, file.size, file.changed] for file in self.inputs]}
+            "column": self.column, "target": self.target, "part_bytes": self.part_bytes,
+            "inputs": [[file.path, file.size, file.changed] for file in self.files]}
 
     def _begin(self) -> None:
         """Writes what the job is into its folder, or compares it with what is written there."""
         about, path = json.loads(json.dumps(self._about())), f"{self._folder}/{_ABOUT}"
-        self._files.create_dir(self._folder, recursive=True)
+        self._place.create_dir(self._folder, recursive=True)
         names = self._names()
         if _ABOUT not in names:
             if any(not name.startswith("_") for name in names):  # those are of another process that begins the job
                 raise UsageError(f"'{self._folder}' has files but no {_ABOUT}; expected an empty folder, or one of the same job")
-            with _files.whole_file(self._files, path) as stream:
+            with _files.whole_file(self._place, path) as stream:
                 stream.write(json.dumps(about, ensure_ascii=False, indent=1).encode())
-        with self._files.open_input_stream(path) as stream:
+        with self._place.open_input_stream(path) as stream:
             there = json.loads(stream.read())
         for name, value in about.items():
             if there.get(name) != value:
@@ -122,7 +128,7 @@ class Job:
                     f"'{path}' has {name} {_short(there.get(name))}, this job {_short(value)}; give the same as at first, or another output")
 
     def _names(self) -> set[str]:
-        return {each.base_name for each in self._files.get_file_info(pyarrow.fs.FileSelector(self._folder))}
+        return {each.base_name for each in self._place.get_file_info(pyarrow.fs.FileSelector(self._folder))}
 
     def name(self, number: int) -> str:
         """Of a part's file."""
@@ -143,11 +149,11 @@ class Job:
     def run_part(self, number: int, threads: int) -> _models.Counts:
         """Makes a part, in this process. Counts nothing where it is there: its worker was lost before it could tell."""
         part, path = self.parts[number], f"{self._folder}/{self.name(number)}"
-        if self._files.get_file_info(path).type == pyarrow.fs.FileType.File:
+        if self._place.get_file_info(path).type == pyarrow.fs.FileType.File:
             return _models.Counts()
         model = self.loaded(threads)
-        with _files.whole_file(self._files, path) as stream:
-            return self.format.run(self.inputs[part.input], part, self.columns, model, stream)
+        with _files.whole_file(self._place, path) as stream:
+            return self.format.run(self.files[part.input], part, self.columns, model, stream)
 
     def finish(self, results: Iterable[_models.Counts]) -> Report:
         """Adds up what an engine does of the missing parts. Once all are there, removes what killed processes left."""
@@ -160,7 +166,7 @@ class Job:
             for name in names:
                 if name.startswith("_part-"):
                     with contextlib.suppress(FileNotFoundError):  # which another process has removed
-                        self._files.delete_file(f"{self._folder}/{name}")
+                        self._place.delete_file(f"{self._folder}/{name}")
         return Report(len(self.parts), there, made, total)
 
 

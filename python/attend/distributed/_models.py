@@ -5,8 +5,9 @@ from __future__ import annotations
 import functools
 import json
 import operator
+import os
 import pathlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import attend
@@ -41,7 +42,7 @@ TASKS = {
 }
 
 
-def task_of(directory: str) -> Task:
+def task_of(directory: str | os.PathLike[str]) -> Task:
     """Of a model directory, from its configuration alone."""
     path = pathlib.Path(directory) / "config.json"
     try:
@@ -68,7 +69,7 @@ class Counts(NamedTuple):
 class Model:
     """Makes a value of each text. Raises ConfigurationError for unknown options before it has seen any."""
 
-    def __init__(self, directory: str, threads: int, load: dict[str, Any], options: dict[str, Any]) -> None:
+    def __init__(self, directory: str, threads: int, load: Mapping[str, Any], options: Mapping[str, Any]) -> None:
         self.task = task_of(directory)
         made = getattr(attend, self.task.made_by)(directory, threads=threads, **load)
         self._run = functools.partial(getattr(made, self.task.method), **options)
@@ -90,6 +91,6 @@ def _loaded(directory: str, threads: int, load: str, options: str) -> Model:
     return Model(directory, threads, json.loads(load), json.loads(options))
 
 
-def load(directory: str, threads: int, load: dict[str, Any], options: dict[str, Any]) -> Model:
+def load(directory: str | os.PathLike[str], threads: int, load: Mapping[str, Any], options: Mapping[str, Any]) -> Model:
     """The model, which a process keeps until it asks for another."""
-    return _loaded(directory, threads, json.dumps(load), json.dumps(options))
+    return _loaded(os.fspath(directory), threads, json.dumps(dict(load)), json.dumps(dict(options)))

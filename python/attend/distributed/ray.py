@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,6 +12,7 @@ from attend.distributed._job import Job, Report, errors_of_workers
 from attend.distributed._models import Counts, load
 
 with needed("attend.distributed.ray", "'ray[data]'"):
+    import pyarrow as pa
     import ray.data
 
 _Batch = dict[str, Any]
@@ -48,24 +50,22 @@ def run(job: Job, *, workers: int = 2, threads: int = 1, **resources: Any) -> Re
         return job.finish(Counts(**row) for row in done.iter_rows())
 
 
-class _Column:
-    """What a worker does with a table."""
+@dataclasses.dataclass(eq=False)
+class NewColumn:
+    """For map_batches of a dataset of your own, with batch_format="pyarrow": adds a column with what a model makes of a column of texts.
 
-    def __init__(self, columns: Columns, *arguments: Any) -> None:
-        self._columns, self._model = columns, load(*arguments)
-
-    def __call__(self, table: Any) -> Any:
-        return with_column(table, self._columns, self._model, "the batch")[0]
-
-
-def with_new_column(
-    dataset: ray.data.Dataset, model: str, *, column: str, target: str, workers: int = 2, threads: int = 1,
-    load: Mapping[str, Any] | None = None, options: Mapping[str, Any] | None = None, **resources: Any,
-) -> ray.data.Dataset:
-    """A dataset of your own with what a model makes of a column of texts, lazily as Ray's map_batches. Arguments are those of Job and run.
-
-    Ray keeps the order of rows only with DataContext.execution_options.preserve_order. Another driver begins anew: see Job.
+    Arguments are those of Job and run, for fn_constructor_kwargs.
     """
-    return dataset.map_batches(
-        _Column, fn_constructor_args=(Columns(column, target), model, threads, dict(load or {}), dict(options or {})), batch_format="pyarrow",
-        num_cpus=threads, compute=ray.data.ActorPoolStrategy(size=workers), **resources)
+
+    model: str
+    column: str
+    target: str
+    threads: int = 1
+    load: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    options: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._model = load(self.model, self.threads, self.load, self.options)
+
+    def __call__(self, table: pa.Table) -> pa.Table:
+        return with_column(table, Columns(self.column, self.target), self._model, "the batch")[0]

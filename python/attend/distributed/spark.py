@@ -49,7 +49,8 @@ def udf(
             values, _ = _load(*arguments)(pa.Array.from_pandas(texts).to_pylist())
             yield pd.Series(values, dtype=object)
 
-    made_udf: Callable[..., Any] = pandas_udf(run_on, from_arrow_type(made))
+    as_udf: Any = pandas_udf  # whose types know no function that yields
+    made_udf: Callable[..., Any] = as_udf(run_on, from_arrow_type(made))
     return made_udf
 
 
