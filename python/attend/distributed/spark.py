@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -41,7 +42,7 @@ def udf(
 
     frame.withColumn("german", attend.distributed.spark.udf("model")("english"))
     """
-    arguments = model, threads, dict(load or {}), dict(options or {})
+    arguments = os.path.abspath(model), threads, dict(load or {}), dict(options or {})
     made = Model(*arguments).task.type  # an error of the model or the options comes here
 
     def run_on(series: Iterator[pd.Series]) -> Iterator[pd.Series]:
