@@ -10,7 +10,7 @@ import numpy as np
 
 from attend._errors import RunError
 from attend.convert._files import read_json, shown
-from attend.convert._packages import needed
+from attend._packages import needed
 
 
 def transformers_package() -> Any:

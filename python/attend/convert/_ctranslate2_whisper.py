@@ -12,7 +12,7 @@ from attend.convert._compare import largest
 from attend.convert._ctranslate2_file import ModelFile, read_model
 from attend.convert._ctranslate2_weights import Weights
 from attend.convert._files import Keys, read_json
-from attend.convert._packages import needed
+from attend._packages import needed
 from attend.convert._source import Converted, Languages, Source
 from attend.convert._whisper import FIRST_OF_MANY, SAMPLES, TIMES_LEFT_OUT, Decoding, features, frames_of, make_model, put_kernel
 

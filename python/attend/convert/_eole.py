@@ -16,7 +16,7 @@ from attend._errors import InputError
 from attend.convert._compare import samples_differ_by
 from attend.convert._files import Keys, Renamed, read_all, read_json, shown
 from attend.convert._opennmt_layers import SIDES, SINUSOIDS, Layers, drop_sinusoids, lists_of_tokens, model_of, special_ids, take_embeddings
-from attend.convert._packages import needed
+from attend._packages import needed
 from attend.convert._source import Converted, Source, Tensors, sample_texts, stack
 from attend.convert._subwords import vocabulary
 

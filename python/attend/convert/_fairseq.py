@@ -16,7 +16,7 @@ import numpy as np
 from attend._errors import InputError
 from attend.convert._compare import samples_differ_by
 from attend.convert._files import Keys, Renamed, files_with, named_values, only_file, read_pickle, shown, tensors_of
-from attend.convert._packages import needed
+from attend._packages import needed
 from attend.convert._source import Converted, Source, Tensors, model, sample_texts, stack
 from attend.convert._subwords import vocabulary
 

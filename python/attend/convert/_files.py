@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from attend._errors import InputError
-from attend.convert._packages import needed
+from attend._packages import needed
 from attend.convert._source import NamedTensors, Tensors
 
 _BEGINNING = 4 << 20  # in which a pickle's keys stand

@@ -24,7 +24,7 @@ from attend._errors import InputError, RunError
 from attend.convert import _shortlist
 from attend.convert._compare import largest
 from attend.convert._files import Keys, Renamed, read_json
-from attend.convert._packages import needed
+from attend._packages import needed
 from attend.convert._source import Converted, Source, Tensors, model, sample_texts, stack
 from attend.convert._vocabulary import of_words, pieces_of, with_tokens
 

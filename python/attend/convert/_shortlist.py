@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from attend._errors import InputError
-from attend.convert._packages import needed
+from attend._packages import needed
 
 FILE = "shortlist.safetensors"
 _MAGIC, _HEADER = 0xF11A48D5013417F5, 48

@@ -13,7 +13,7 @@ import numpy as np
 
 from attend.convert import _ctranslate2
 from attend.convert._ctranslate2_weights import ACTIVATIONS, GATED
-from attend.convert._packages import needed
+from attend._packages import needed
 from attend.convert._target import Directory, Exported, Target, position_table
 from attend.convert._to_tokenizer import marks_case, tokens_of
 from attend.convert._vocabulary import without_tokens

@@ -1,4 +1,4 @@
-"""Packages that only some models take."""
+"""Packages that only some parts of attend take."""
 
 from __future__ import annotations
 
