@@ -448,10 +448,8 @@ class Fusion(nn.Module):
     def forward(self, text: Tensor | None = None, squares: Tensor | None = None, nodes: Tensor | None = None) -> Tensor:
         """Logits [B, labels] of items that have the same inputs: ids [B, T] without padding, squares [B, P, E] that
         squares_of() makes of pixels, and numbers of the linked nodes [B, L]. None: the items have none."""
-        given = [one for one in (text, squares, nodes) if one is not None]
-        if not given:
-            raise ValueError("items have at least one of text, squares and nodes")
-        rows = [self.encoder.summary.expand(len(given[0]), 1, -1)]
+        given, *_ = (one for one in (text, squares, nodes) if one is not None)  # at least one
+        rows = [self.encoder.summary.expand(len(given), 1, -1)]
         if text is not None:
             rows.append(self.encoder.from_text(self.rows(self.text, text)))
         if squares is not None:

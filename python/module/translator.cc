@@ -292,9 +292,29 @@ void BindMaking(TranslatorClass& translator) {
                    "What joins pieces to output; None where the model has no vocabulary.");
 }
 
+void BindAlternatives(TranslatorClass& translator) {
+  TranslationOptions options;
+  const FieldList fields = Fields(options);
+  translator.def(
+      "alternatives", &AlternativesOf, nb::arg("text"), nb::arg("prefix") = "",
+      nb::arg("count") = 5, nb::arg("options"),
+      nb::sig(fmt::format("def alternatives(self, text: str, prefix: str = '', count: int = 5, "
+                          "{}) -> attend._results.Translation",
+                          OptionsSignature(fields))
+                  .c_str()),
+      OptionsHelp(
+          "What a translation may have after the words of `prefix`, each with the best rest: "
+          "at\n"
+          "most `count` hypotheses, which all differ in the next word, the best first. The "
+          "text is\n"
+          "translated as a whole.",
+          fields)
+          .c_str());
+}
+
 void BindTranslating(TranslatorClass& translator) {
   TextOptions options;
-  const FieldList fields = Fields(options), searching = Fields(options.translation);
+  const FieldList fields = Fields(options);
   const std::string keywords = OptionsSignature(fields);
   const std::string help = OptionsHelp(
       "Translates a line of text, or a list of them. A Translation is a str of the best output,\n"
@@ -315,21 +335,6 @@ void BindTranslating(TranslatorClass& translator) {
                                keywords)
                        .c_str()),
            help.c_str())
-      .def("alternatives", &AlternativesOf, nb::arg("text"), nb::arg("prefix") = "",
-           nb::arg("count") = 5,
-           nb::arg("options"),
-           nb::sig(fmt::format("def alternatives(self, text: str, prefix: str = '', count: int = 5, "
-                               "{}) -> attend._results.Translation",
-                               OptionsSignature(searching))
-                       .c_str()),
-           OptionsHelp(
-               "What a translation may have after the words of `prefix`, each with the best rest: "
-               "at\n"
-               "most `count` hypotheses, which all differ in the next word, the best first. The "
-               "text is\n"
-               "translated as a whole.",
-               searching)
-               .c_str())
       .def(
           "translate_lines",
           [](std::shared_ptr<ModelRunner> self, const nb::iterable& lines,
@@ -390,6 +395,7 @@ void BindTranslator(nb::module_& module) {
       "threads share its threads and batches: a short one does not wait for a long one.");
   BindMaking(translator);
   BindTranslating(translator);
+  BindAlternatives(translator);
   BindScoring(translator);
 }
 

@@ -126,29 +126,29 @@ def test_table2_counts_the_papers_trainings(work):
 
 
 def run_of_a_rival(folder, data_dir, max_updates, seed, **_):
-    """What a training leaves: four validations, two windows of time between them."""
+    """What a training leaves: four validations."""
     folder.mkdir(parents=True)
-    windows = [{"update": update, "seconds": 5} for update in range(1, max_updates + 1)]
     validations = [{"update": max_updates * i // 4, "validation": {"bleu": 10 * i + seed / 10}} for i in range(1, 5)]
-    metrics = [{"update": window["update"], "target_tokens": 100 * window["update"]} for window in windows] + validations
-    for name, lines in (("timing", windows), ("metrics", metrics)):
-        (folder / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    metrics = [{"update": update, "target_tokens": 100 * update} for update in range(1, max_updates + 1)] + validations
+    (folder / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in metrics), encoding="utf-8")
     (folder / "result.json").write_text(json.dumps({"bleu": {"score": 30 + seed}}), encoding="utf-8")
     return 1.0, data_dir is not None
 
 
 def test_table2_shows_what_the_rivals_reach(work, monkeypatch):
     fill_rates(work)
-    work.settings.rows, work.settings.updates = ["lstm", "lstm-seeds"], 80
+    work.settings.rows, work.settings.updates = ["lstm", "lstm-seeds", "lstm-speed"], 80
     trained = []
     monkeypatch.setattr(work, "train", lambda folder, **options: trained.append(options) or run_of_a_rival(folder, **options))
     monkeypatch.setattr(_table2_rivals, "translating_rate", lambda *_: 1234.5)
-    monkeypatch.setattr(work, "attend", lambda *arguments: INSPECTED if "--preset" not in arguments else Work.attend(work, *arguments))
+    answers = {"inspect": INSPECTED, "bench": {"ms_per_update": 5000, "target_tokens_per_s": 20, "threads": 1}}
+    monkeypatch.setattr(
+        work, "attend", lambda *arguments: Work.attend(work, *arguments) if "--preset" in arguments else answers[arguments[0]])
     report = _table2.make(work)
     rival = report.data["rivals"][1]
-    assert (rival["model"], len(rival["seeds"]), rival["whole"]["target_tokens_per_s"]) == ("LSTM with attention", 3, 20.0)
-    # 30 BLEU after 60 of 80 updates, 35 at the end.
-    assert rival["whole"]["seconds_to"] == {"30": 300, "35": 400} and rival["seeds"][0]["seconds_to"] == {"30": 30, "35": 40}
+    assert (rival["model"], len(rival["seeds"]), rival["speed"]["target_tokens_per_s"]) == ("LSTM with attention", 3, 20)
+    # 30 BLEU after 60 of 80 updates, 35 at the end, 5 seconds each.
+    assert rival["whole"]["updates_to"] == {"30": 60, "35": 80} and rival["minutes_to"] == {"30": 5, "35": pytest.approx(80 / 12)}
     assert "| LSTM with attention | 31.00 | 40.10 | 5,000,000 | 20 | 5 | 7 | 1,234 | 32.00\u00a0±\u00a01.00 |" in report.markdown()
     assert [options["max_updates"] for options in trained] == [80, 8, 8, 8] and len({options["seed"] for options in trained[1:]}) == 3
     again = _table2.make(work)  # nothing is trained again

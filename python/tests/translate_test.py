@@ -68,9 +68,8 @@ def test_outputs_begin_with_target_prefixes(translator):
 
 def test_alternatives_differ_in_the_word_that_is_next(translator):
     line = "lumi tavo keri neri"
-    best = translator.translate(line)
-    for words in range(3):
-        prefix = " ".join(best.split()[:words])
+    for words, prefix in enumerate(["", "neri", "neri keri"]):
+        best = translator.translate(line, target_prefix=prefix)
         found = translator.alternatives(line, prefix, count=4)
         texts = [hypothesis.text for hypothesis in found.hypotheses]
         assert 1 < len(texts) <= 4 and texts[0] == best

@@ -60,7 +60,7 @@ std::string ChoosePython(const Place& place) {
 }
 
 // The part of the package that a module is in: "convert" of "attend.convert.export_command".
-std::string PartOf(const std::string& module) {
+std::string PackagePart(const std::string& module) {
   const size_t begin = module.find('.') + 1;
   return module.substr(begin, module.find('.', begin) - begin);
 }
@@ -98,7 +98,7 @@ void RunInPython(const std::string& command, const std::string& module, const Js
   const Place place;
   SetEnvironment(place);
   const std::string python = ChoosePython(place);
-  const std::string part = PartOf(module);
+  const std::string part = PackagePart(module);
   if (const std::string reason = WhyUnusable(python, part); !reason.empty()) {
     throw Error(ErrorKind::kUsage,
                 fmt::format("attend {} needs the Python package, which '{}' can't use ({}); pip "

@@ -217,6 +217,12 @@ std::optional<std::pair<int64_t, int64_t>> LinesOf(const LineShard& shard,
   return shard.LinesOf(CountLines(path));
 }
 
+// Files that are read line by line together.
+std::vector<std::string> FilesOf(const TranslateOptions& options, const std::string& input) {
+  if (options.target_prefix.empty()) return {input};
+  return {input, options.target_prefix};
+}
+
 // Its threads leave SIGINT and SIGTERM to others.
 std::unique_ptr<const Translator> MakeTranslator(std::shared_ptr<const Model> model,
                                                  const TranslateOptions& options,
@@ -277,9 +283,7 @@ int Translate(const std::vector<std::string>& arguments, const RunOnDevice& run_
   const bool terminal = TranslationOutput::IsTerminal(options.output);
   const std::string input = common.DataPath(options.input);
   const auto lines = LinesOf(shard, input);
-  std::vector<std::string> files = {input};
-  if (!options.target_prefix.empty()) files.push_back(options.target_prefix);
-  LineWindows window(files, terminal, common.ThreadCount());
+  LineWindows window(FilesOf(options, input), terminal, common.ThreadCount());
   if (lines) window.TakeOnly(lines->first, lines->second);
   Progress progress(terminal || common.quiet ? 0 : options.progress, isatty(STDERR_FILENO) == 1,
                     common.MakeLog());

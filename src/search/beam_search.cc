@@ -221,8 +221,7 @@ void BeamSearch::GoOn(const Expansion& expansion) {
   const int32_t state = live_[expansion.beam].state;
   next_.push_back({static_cast<int32_t>(nodes_.size()), expansion.log_probability,
                    live_[expansion.beam].shown + (Shows(expansion.id) ? 1 : 0), expansion.met,
-                   guide_ != nullptr ? guide_->Next(state, expansion.id) : 0,
-                   expansion.penalty});
+                   guide_ != nullptr ? guide_->Next(state, expansion.id) : 0, expansion.penalty});
   nodes_.push_back({expansion.id, parent});
   parents_.push_back(expansion.beam);
 }
@@ -259,8 +258,7 @@ void BeamSearch::ChooseFromBanks() {
 }
 
 void BeamSearch::Keep(const Live& hypothesis, int64_t length, bool finished) {
-  const double score =
-      hypothesis.Total() / LengthPenalty(length, input_->options.length_penalty);
+  const double score = hypothesis.Total() / LengthPenalty(length, input_->options.length_penalty);
   Kept kept{hypothesis.node, score, hypothesis.log_probability, finished, {}};
   if (finished) ++finished_;
   // Equal scores keep the order in which they came: by length, then rank.
@@ -279,11 +277,11 @@ void BeamSearch::Keep(const Live& hypothesis, int64_t length, bool finished) {
 }
 
 // Nothing live can win: log-probabilities are at most 0 and penalties at least 0, so a live
-// hypothesis of total s ends with one of at most s, at a length of at most L. Penalties grow with the length (alpha >=
-// 0), and a number that is not positive divided by a larger penalty is larger: its score is at most
-// s / penalty(L). Rounded sums and quotients keep that order. An equal score comes later and stands
-// behind. The same holds for one that will have the text of a kept one: it takes the place of that
-// only with a larger score.
+// hypothesis of total s ends with one of at most s, at a length of at most L. Penalties grow with
+// the length (alpha >= 0), and a number that is not positive divided by a larger penalty is larger:
+// its score is at most s / penalty(L). Rounded sums and quotients keep that order. An equal score
+// comes later and stands behind. The same holds for one that will have the text of a kept one: it
+// takes the place of that only with a larger score.
 bool BeamSearch::NothingCanWin() const {
   if (std::ssize(kept_) < input_->options.n_best) return false;
   const auto best = std::ranges::max_element(live_, {}, &Live::Total);

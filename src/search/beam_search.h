@@ -60,8 +60,8 @@ class BeamSearch : public ItemSearch {
   struct Live {
     int32_t node;  // -1: still empty
     double log_probability;
-    int64_t shown = 0;  // tokens that show something
-    uint64_t met = 0;   // of `once`, a bit each; of a constrained search
+    int64_t shown = 0;   // tokens that show something
+    uint64_t met = 0;    // of `once`, a bit each; of a constrained search
     int32_t state = 0;   // of the rules' guide
     double penalty = 0;  // of its repeated tokens
     double Total() const { return log_probability - penalty; }

@@ -173,12 +173,12 @@ def make(work: Work) -> Report:
         raise ConfigurationError(f"--rows has '{unknown[0]}', expected some of {', '.join(ROWS)}")
     counts = {row.preset: counted(work, row) for row in PUBLISHED if row.preset}
     rates = {precision: measure_rate(work, precision) for precision in ("f32", "bf16")}
-    rivals = [(rival, *_rivals.measure(work, rival)) for rival in _rivals.RIVALS]
+    rivals = [_rivals.measure(work, rival) for rival in _rivals.RIVALS]
     drawn = _rivals.plot(rivals)
     best = max((rate for rate in rates.values() if rate), key=lambda rate: rate["operations_per_s"], default=None)
     rows = [{"model": row.name, "bleu": row.bleu, "published_operations": row.operations, **counts.get(row.preset, {})} for row in PUBLISHED]
     data = {"rows": rows, "rates": rates, "price_per_hour": work.settings.price, "assumptions": ASSUMPTIONS,
-            "rivals": [{"model": rival.title, "whole": whole, "seeds": seeds} for rival, whole, seeds in rivals]}
+            "rivals": [each.as_json() for each in rivals]}
     report = Report("Table 2: what the paper's trainings cost", data)
     report.blocks = [
         Text("The paper's Table 2 gives BLEU on newstest2014 and the floating-point operations of training, as time on the hardware times what "

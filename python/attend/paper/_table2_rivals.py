@@ -36,8 +36,9 @@ RIVALS = (
     Rival("transformer", "Transformer"),
     Rival("lstm", "LSTM with attention"),
     Rival("convolution", "ConvS2S"))
-SEEDED = "-seeds"
-ROWS = tuple(name for rival in RIVALS for name in (rival.name, rival.name + SEEDED))
+SEEDED, SPEED = "-seeds", "-speed"
+SPEED_UPDATES = 100
+ROWS = tuple(rival.name + ending for rival in RIVALS for ending in ("", SEEDED, SPEED))
 
 
 def updates_of(work: Work) -> int:
@@ -48,15 +49,14 @@ def settings_of(rival: Rival, updates: int, seed: int) -> Result:
     return {"recipe": digest(rival.recipe), "updates": updates, "seed": seed}
 
 
-def curve(metrics: list[Result], windows: list[Result]) -> list[Result]:
-    """Each validation: its update, the BLEU, and how long training took up to it, in seconds without the validations."""
-    validations = [line for line in metrics if "validation" in line]
-    return [{"update": each["update"], "bleu": each["validation"]["bleu"],
-             "seconds": sum(window["seconds"] for window in windows if window["update"] <= each["update"])} for each in validations]
+def curve(metrics: list[Result]) -> list[Result]:
+    """Each validation: its update and BLEU."""
+    return [{"update": line["update"], "bleu": line["validation"]["bleu"]} for line in metrics if "validation" in line]
 
 
-def reached(points: list[Result], goal: float) -> float | None:
-    return next((point["seconds"] for point in points if point["bleu"] >= goal), None)
+def reached(points: list[Result], goal: float) -> int | None:
+    """The update of the first validation with so much BLEU."""
+    return next((point["update"] for point in points if point["bleu"] >= goal), None)
 
 
 def folder_of(work: Work, rival: Rival, updates: int, seed: int) -> pathlib.Path:
@@ -85,18 +85,42 @@ def train(work: Work, rival: Rival, updates: int, seed: int) -> Result | None:
                              checkpoint_every=every, seed=seed)
     if not finished:
         return None
-    metrics, windows = (json_lines(folder / f"{name}.jsonl") for name in ("metrics", "timing"))
-    points = curve(metrics, windows)
-    seconds = sum(window["seconds"] for window in windows)
+    metrics = json_lines(folder / "metrics.jsonl")
+    points = curve(metrics)
     result = json.loads((folder / "result.json").read_text(encoding="utf-8"))
     tokens = max(line["target_tokens"] for line in metrics if "target_tokens" in line)
     return {"bleu": result["bleu"]["score"], "best_validation": max(point["bleu"] for point in points), "target_tokens": tokens,
-            "seconds": seconds, "target_tokens_per_s": tokens / seconds, "curve": points,
-            "seconds_to": {str(goal): reached(points, goal) for goal in GOALS}}
+            "curve": points, "updates_to": {str(goal): reached(points, goal) for goal in GOALS}}
 
 
-def measure(work: Work, rival: Rival) -> tuple[Result | None, list[Result]]:
-    """A whole training, and those of each seed with a part of its updates; None and what there is where the budget ends."""
+def speed(work: Work, rival: Rival) -> Result:
+    """How fast a training is while nothing else runs."""
+    found = work.attend("bench", "train", "--recipe", rival.recipe, "--data-dir", work.settings.data, "--updates", SPEED_UPDATES,
+                        "--threads", work.settings.threads)
+    return {"seconds_per_update": found["ms_per_update"] / 1000, "target_tokens_per_s": found["target_tokens_per_s"], "threads": found["threads"]}
+
+
+@dataclass
+class Outcome:
+    """What is known of a rival: its whole training, those of each seed with a part of the updates, and its speed."""
+
+    rival: Rival
+    whole: Result | None
+    seeds: list[Result]
+    speed: Result | None
+
+    def minutes(self, updates: float | None) -> float | None:
+        return None if updates is None or self.speed is None else updates * self.speed["seconds_per_update"] / 60
+
+    def as_json(self) -> Result:
+        found: Result = {"model": self.rival.title, "whole": self.whole, "seeds": self.seeds, "speed": self.speed}
+        if self.whole is not None:
+            found["minutes_to"] = {goal: self.minutes(updates) for goal, updates in self.whole["updates_to"].items()}
+        return found
+
+
+def measure(work: Work, rival: Rival) -> Outcome:
+    """What was asked for and what was measured before; less where the budget ends."""
     updates, chosen = updates_of(work), work.settings.rows
     whole, seeds = settings_of(rival, updates, SEEDS[0]), []
     if not chosen or rival.name in chosen:
@@ -109,7 +133,10 @@ def measure(work: Work, rival: Rival) -> tuple[Result | None, list[Result]]:
                       f"trains {rival.title} for {part['updates']:,} updates, seed {seed}")
         if (found := work.cells.find(name, part)) is not None:
             seeds.append(found)
-    return work.cells.find(f"table2/{rival.name}", whole), seeds
+    measured, settings = f"table2/{rival.name}{SPEED}", {"recipe": digest(rival.recipe), "updates": SPEED_UPDATES, "threads": work.settings.threads}
+    if not chosen or rival.name + SPEED in chosen:
+        work.cell(measured, settings, lambda: speed(work, rival), f"measures how fast {rival.title} trains")
+    return Outcome(rival, work.cells.find(f"table2/{rival.name}", whole), seeds, work.cells.find(measured, settings))
 
 
 def train_whole(work: Work, rival: Rival, updates: int) -> Result | None:
@@ -121,37 +148,39 @@ def train_whole(work: Work, rival: Rival, updates: int) -> Result | None:
     return found | {"parameters": parameters, "translating_tokens_per_s": translating_rate(work, folder)}
 
 
-def minutes(seconds: float | None) -> str:
-    return MISSING if seconds is None else f"{seconds / 60:.0f}"
+def table(found: list[Outcome]) -> Table:
+    def shown(value: float | None, form: str) -> str:
+        return MISSING if value is None else format(value, form)
 
-
-def table(found: list[tuple[Rival, Result | None, list[Result]]]) -> Table:
     rows = []
-    for rival, whole, seeds in found:
-        cells = [MISSING] * 7
-        if whole is not None:
-            cells = [f"{whole['bleu']:.2f}", f"{whole['best_validation']:.2f}", f"{whole['parameters']:,}", f"{whole['target_tokens_per_s']:,.0f}",
-                     *(minutes(whole["seconds_to"][str(goal)]) for goal in GOALS), f"{whole['translating_tokens_per_s']:,.0f}"]
-        values = [seed["bleu"] for seed in seeds]
+    for each in found:
+        whole = each.whole or {}
+        to = whole.get("updates_to", {})
+        cells = [shown(whole.get("bleu"), ".2f"), shown(whole.get("best_validation"), ".2f"), shown(whole.get("parameters"), ","),
+                 shown((each.speed or {}).get("target_tokens_per_s"), ",.0f"), *(shown(each.minutes(to.get(str(goal))), ".0f") for goal in GOALS),
+                 shown(whole.get("translating_tokens_per_s"), ",.0f")]
+        values = [seed["bleu"] for seed in each.seeds]
         mean = f"{statistics.fmean(values):.2f}" if values else MISSING
         spread = f"\u00a0±\u00a0{statistics.stdev(values):.2f}" if len(values) > 1 else ""
-        rows.append([rival.title, *cells, mean + spread])
+        rows.append([each.rival.title, *cells, mean + spread])
     return Table(["model", "BLEU", "validation", "parameters", "tokens/s, training", *(f"minutes to {goal}" for goal in GOALS), "tokens/s, translating",
                   "BLEU, a tenth"], rows, strong=(0,))
 
 
-def plot(found: list[tuple[Rival, Result | None, list[Result]]]) -> Plot | None:
-    shown = [(rival, whole) for rival, whole, _ in found if whole is not None]
-    if not shown:
+def plot(found: list[Outcome]) -> Plot | None:
+    if all(each.whole is None for each in found):
         return None
     with drawing(2, 3.8) as (result, axes):
-        for rival, whole in shown:
-            colour = COLOURS[RIVALS.index(rival)]
-            points = whole["curve"]
+        for each in found:
+            if each.whole is None:
+                continue
+            colour = COLOURS[RIVALS.index(each.rival)]
+            points = each.whole["curve"]
             bleu = [point["bleu"] for point in points]
-            axes[0].plot([point["seconds"] / 60 for point in points], bleu, color=colour, label=rival.title)
-            per_update = whole["target_tokens"] / points[-1]["update"] / 1e6
-            axes[1].plot([point["update"] * per_update for point in points], bleu, color=colour, label=rival.title)
+            if each.speed is not None:
+                axes[0].plot([each.minutes(point["update"]) for point in points], bleu, color=colour, label=each.rival.title)
+            per_update = each.whole["target_tokens"] / points[-1]["update"] / 1e6
+            axes[1].plot([point["update"] * per_update for point in points], bleu, color=colour, label=each.rival.title)
         for axis, label in zip(axes, ("minutes of training", "million target tokens"), strict=True):
             for goal in GOALS:
                 axis.axhline(goal, color="#8795a6", linewidth=1, linestyle=":")
@@ -167,6 +196,7 @@ def notes(work: Work) -> list[str]:
         f"The rivals here are trained on Multi30k English to German (29,000 pairs), lower-cased, with 6,000 shared BPE tokens, by the recipes of `recipes/rivals`: {updates:,} "
         "updates of at most 2,048 tokens each, products in bf16. BLEU is lower-cased "
         "sacreBLEU (13a) of test_2016_flickr, beam 5, α = 0.6, of the average of the three best checkpoints.",
-        "Minutes and tokens a second of training leave validations out; validation BLEU decides when a goal is reached. Translating is by LibTorch on one thread for all "
+        f"Tokens a second of training are of `attend bench train` over {SPEED_UPDATES} updates with nothing beside it, and minutes are updates times what one took there; "
+        "validations are left out. Validation BLEU decides when a goal is reached. Translating is by LibTorch on one thread for all "
         "three, the time to start among it. attend's own engine, which only the Transformer has, is not in this table.",
         f"A tenth is {max(1, updates // SHARE):,} updates with the learning rate falling to its end: mean and standard deviation of seeds 1 to 3."]

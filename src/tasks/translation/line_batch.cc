@@ -194,7 +194,8 @@ Hypothesis LineBatch::Join(const std::vector<Translation>& translations, size_t 
 }
 
 std::vector<Translation> LineBatch::Translate(const TranslationOptions& options) const {
-  const std::vector<Translation> all = translator_->TranslateEncoded(texts_, ids_, options, target_prefixes_);
+  const std::vector<Translation> all =
+      translator_->TranslateEncoded(texts_, ids_, options, target_prefixes_);
   std::vector<Translation> translations;
   size_t begin = 0;
   for (const Line& line : lines_) {

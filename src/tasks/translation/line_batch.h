@@ -79,10 +79,10 @@ class LineBatch {
   const int64_t whole_;  // WholeLineTokens
   const std::string language_;
   const int64_t prefix_words_;
-  std::vector<std::string> texts_;         // of all parts
-  std::vector<std::vector<int32_t>> ids_;  // the same
+  std::vector<std::string> texts_;            // of all parts
+  std::vector<std::vector<int32_t>> ids_;     // the same
   std::vector<std::string> target_prefixes_;  // the same; none where no line has one
-  std::vector<Part> parts_;                // the same, without text and ids
+  std::vector<Part> parts_;                   // the same, without text and ids
   std::vector<Line> lines_;
 };
 

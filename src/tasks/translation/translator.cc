@@ -37,9 +37,8 @@ struct Request {
 
 void CheckPrefixes(size_t prefixes, size_t sources) {
   if (prefixes == 0 || prefixes == sources) return;
-  throw Error(
-      ErrorKind::kUsage,
-      fmt::format("{} prefixes for {} sources; expected none or as many", prefixes, sources));
+  throw Error(ErrorKind::kUsage, fmt::format("{} prefixes for {} sources; expected none or as many",
+                                             prefixes, sources));
 }
 
 // The text up to the end of its word number `count`, from 1.
@@ -117,9 +116,9 @@ struct Translator::Impl {
     input.options.beam_size = input.options.n_best =
         std::min(kTokensOfAWord * std::max<int64_t>(count, 1), kMostBeamSize);
     std::vector<SearchInput> inputs(1, std::move(input));
+    auto found = running.Get().calls.Run(std::move(inputs), CallOptionsOf(options));
     std::vector<std::vector<int32_t>> longer;
-    for (SearchResult& result :
-         running.Get().calls.Run(std::move(inputs), CallOptionsOf(options))[0]) {
+    for (SearchResult& result : found[0]) {
       if (!result.finished) longer.push_back(std::move(result.ids));
     }
     return longer;
@@ -246,10 +245,10 @@ Translation Translator::Alternatives(const std::string& text, const std::string&
   const std::vector<std::string> texts(ways, text);
   const std::vector<MaskedText> all_masked(ways, masked);
   const std::vector<std::vector<int32_t>> sources(ways, source);
-  std::vector<Translation> found = impl_->TranslateMasked(
-      texts, all_masked, {.sources = sources, .prefixes = begins}, best);
-  std::ranges::stable_sort(
-      found, std::greater(), [](const Translation& each) { return each.hypotheses[0].score; });
+  std::vector<Translation> found =
+      impl_->TranslateMasked(texts, all_masked, {.sources = sources, .prefixes = begins}, best);
+  std::ranges::stable_sort(found, std::greater(),
+                           [](const Translation& each) { return each.hypotheses[0].score; });
   Translation alternatives;
   std::set<std::string, std::less<>> known;  // up to the word in question
   const int64_t words = CountWords(prefix) + 1;
