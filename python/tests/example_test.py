@@ -39,6 +39,7 @@ def test_the_page_of_python(translator, tmp_path):
     code = "\n".join(block for block in blocks if not any(word in block for word in elsewhere))
     (tmp_path / "test.en").write_text("lumi tavo keri\nolin\n", encoding="utf-8")
     (tmp_path / "test.de").write_text("grau\nöd\n", encoding="utf-8")
+    (tmp_path / "page.html").write_text("<p>lumi <b>tavo</b></p>\n", encoding="utf-8")
     (tmp_path / "my-model").mkdir()
     (tmp_path / "my-model/model").symlink_to(GOLDEN)
     (tmp_path / "my-language-model").mkdir()

@@ -86,6 +86,8 @@ def test_the_first_real_use(folder):
 
 
 def test_the_page_of_training(folder):
+    for name in ("small", "large", "runs/one", "runs/two", "sweep/trial-0", "sweep/trial-1"):
+        shutil.copytree(folder / "my-model", folder / name)
     for command in commands("docs/training.md"):
         if not command.startswith((".venv/bin/torchrun", "build-cuda/")):
             of_tokens = " --vocab-size 0" if "my-model/more" in command and "--init" in command else ""  # my.toml says how many
