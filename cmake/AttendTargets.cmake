@@ -103,6 +103,7 @@ function(attend_python_test name file)
     set(arg_LABELS fast)
   endif()
   add_test(NAME ${name} COMMAND ${ATTEND_PYTHON} -m pytest -q -rs -p no:cacheprovider ${CMAKE_CURRENT_SOURCE_DIR}/${file} ${arg_ARGS})
-  set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS};python" TIMEOUT 1800 RUN_SERIAL ${arg_ALONE}
+  # pytest ends with 5 where it collected no test: what the file needs is not installed, as it says.
+  set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS};python" TIMEOUT 1800 RUN_SERIAL ${arg_ALONE} SKIP_RETURN_CODE 5
     ENVIRONMENT "BUILD_DIR=${PROJECT_BINARY_DIR};OMP_WAIT_POLICY=passive;PYTHONDONTWRITEBYTECODE=1;PYTEST_DISABLE_PLUGIN_AUTOLOAD=1")
 endfunction()

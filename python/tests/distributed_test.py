@@ -178,8 +178,9 @@ def test_slurm_arrays(tmp_path, name):
     (tmp_path / "bin/python").chmod(0o755)
 
     def task(number):
-        environment = ENVIRONMENT | {"PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}", "SLURM_ARRAY_TASK_ID": str(number),
-                                     "SLURM_ARRAY_TASK_COUNT": "3", "SLURM_CPUS_PER_TASK": "1"}
+        environment = ENVIRONMENT | {
+            "ATTEND_DATA": str(tmp_path), "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}", "SLURM_ARRAY_TASK_ID": str(number),
+            "SLURM_ARRAY_TASK_COUNT": "3", "SLURM_CPUS_PER_TASK": "1"}
         return subprocess.Popen(["bash", "-e", "job.sh"], cwd=tmp_path, env=environment, start_new_session=True)
 
     killed = task(2)
