@@ -113,9 +113,9 @@ const Scorer& ModelRunner::scorer() const {
   return *scorer_;
 }
 
-std::vector<Translation> ModelRunner::Translate(std::span<const std::string> texts, int64_t first,
-                                                const TextOptions& options,
-                                                std::span<const std::string> target_prefixes) const {
+std::vector<Translation> ModelRunner::Translate(
+    std::span<const std::string> texts, int64_t first, const TextOptions& options,
+    std::span<const std::string> target_prefixes) const {
   LineBatch batch(&translator_, loaded_->model(), options.lines);
   for (size_t i = 0; i < texts.size(); ++i) {
     batch.Add(texts[i], fmt::format("text {}", first++),

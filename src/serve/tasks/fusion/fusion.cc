@@ -23,8 +23,8 @@ namespace attend {
 namespace {
 
 constexpr const char* kItem = "item";
-constexpr size_t kMostLinks = 256;             // of an item
-constexpr int64_t kMostNamedNodes = 1000;      // in /v1/models
+constexpr size_t kMostLinks = 256;         // of an item
+constexpr int64_t kMostNamedNodes = 1000;  // in /v1/models
 
 const std::vector<std::string>& InputNames() {
   static const std::vector<std::string> names = {"text", "picture", "links"};
