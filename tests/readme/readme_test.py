@@ -89,7 +89,7 @@ def test_the_page_of_training(folder):
     for name in ("small", "large", "runs/one", "runs/two", "sweep/trial-0", "sweep/trial-1"):
         shutil.copytree(folder / "my-model", folder / name)
     for command in commands("docs/training.md"):
-        if not command.startswith((".venv/bin/torchrun", "build-cuda/")):
+        if not command.startswith((".venv/bin/torchrun", "build-cuda/", "srun")):
             of_tokens = " --vocab-size 0" if "my-model/more" in command and "--init" in command else ""  # my.toml says how many
             run(folder, command.replace("--config more-text.toml", "--config my.toml") + of_tokens)
 
@@ -275,6 +275,7 @@ def test_the_page_of_python(folder):
         pytest.skip("this build has no Python package")
     (folder / "my-parser/model").mkdir(parents=True)
     random_models.write_parser(folder / "my-parser/model")
+    (folder / "page.html").write_text("<p>lumi <b>tavo</b></p>\n", encoding="utf-8")
     tones = tiny_run.write_recordings(folder, "tones", 10, 1)
     shutil.copy(folder / "tones/1.wav", folder / "call.wav")
     run(folder, f"build/attend train --task transcription --train-recordings {tones} --valid-recordings {tones} --vocab-type char --vocab-size 20 "
