@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 SETUP = """PROMPT='RE''ADY>'; fpath=({folder} $fpath); autoload -Uz compinit; compinit -D -u; LISTMAX=9999
-PROMPT="READY>"; bindkey '^X' list-choices; setopt no_beep no_list_packed
+PROMPT="READY>"; bindkey -e; setopt no_beep no_list_packed
 """
 
 
@@ -34,10 +34,10 @@ def main():
     if child == 0:
         os.execvpe("zsh", ["zsh", "-d", "-i"], {**os.environ, "TERM": "xterm", "COLUMNS": "500", "ZDOTDIR": home.name})
     read_until(terminal, b"READY>")
-    os.write(terminal, line.encode() + b"\x18\x15print DO''NE\r")
+    os.write(terminal, line.encode() + b"\x04\x15print DO''NE\r")
     shown = read_until(terminal, b"DONE")
     os.write(terminal, b"exit\r")
-    print(re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\r", "", shown))
+    print(re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\r", "\n", shown))
     home.cleanup()
 
 
