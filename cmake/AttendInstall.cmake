@@ -5,6 +5,18 @@ include(CMakePackageConfigHelpers)
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/attend)
 
 install(TARGETS attend_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+
+# Manual pages and shell completion, of docs/options.md. Made now, since every way of building installs them.
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS docs/options.md tools/option_list.py tools/man_pages tools/completions)
+foreach(made man_pages completions)
+  execute_process(COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/tools/${made} ${PROJECT_BINARY_DIR}/${made}
+    COMMAND_ERROR_IS_FATAL ANY)
+endforeach()
+install(DIRECTORY ${PROJECT_BINARY_DIR}/man_pages/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${PROJECT_BINARY_DIR}/completions/attend DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES ${PROJECT_BINARY_DIR}/completions/_attend DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES ${PROJECT_BINARY_DIR}/completions/attend.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 install(DIRECTORY include/attend DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} PATTERN nn EXCLUDE)
 install(TARGETS attend EXPORT attendTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT attendTargets NAMESPACE attend:: DESTINATION ${package_folder})
