@@ -152,7 +152,8 @@ class Translator {
                                             const TranslationOptions& options = {},
                                             std::span<const std::string> prefixes = {}) const;
   // What the output may have after the words of `prefix`, each with the best rest: `count`
-  // hypotheses at most, best first, which all differ in the next word. Throws as Translate.
+  // hypotheses at most (1 to 64), best first, which all differ in the next word; one where no word
+  // may follow. Throws as Translate.
   Translation Alternatives(const std::string& text, const std::string& prefix, int64_t count,
                            const TranslationOptions& options = {}) const;
   // The same from ids without bos and eos; the outputs begin with `prefixes`, where given.

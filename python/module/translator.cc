@@ -156,7 +156,10 @@ nb::object TranslateOne(const ModelRunner& self, const nb::str& text, nb::kwargs
   const TextOptions options = TextOptionsOf(arguments, "translate");
   const std::vector<std::string> texts = {TextOf(text)};
   std::vector<std::string> prefixes;
-  if (prefix.is_valid()) prefixes.push_back(TextOf(prefix));
+  if (prefix.is_valid()) {
+    CheckTargetPrefix(options.translation);
+    prefixes.push_back(TextOf(prefix));
+  }
   Windows windows;
   return ResultOf(TranslateWindow(self, texts, 0, options, &windows, prefixes).at(0));
 }
@@ -179,7 +182,10 @@ nb::list TranslateList(const ModelRunner& self, const nb::iterable& texts, nb::k
   const TextOptions options = TextOptionsOf(arguments, "translate");
   const std::vector<std::string> all = TextsOf(texts);
   std::vector<std::string> prefixes;
-  if (prefix.is_valid()) prefixes = TextsOf(prefix);
+  if (prefix.is_valid()) {
+    CheckTargetPrefix(options.translation);
+    prefixes = TextsOf(prefix);
+  }
   if (!prefixes.empty() && prefixes.size() != all.size()) {
     throw Error(ErrorKind::kUsage, fmt::format("{} target prefixes for {} texts; expected none or "
                                                "as many",

@@ -60,24 +60,28 @@ def test_outputs_begin_with_target_prefixes(translator):
     assert any(text != other for text, other in zip(found, free, strict=True))
     with pytest.raises(attend.UsageError, match="1 target prefixes for 2 texts"):
         translator.translate(["neri", "dosa"], target_prefix=["keri"])
-    with pytest.raises(attend.UsageError, match="drawn"):
-        translator.translate("neri", target_prefix="keri", sample=True)
+    for prefix in ("keri", ""):
+        with pytest.raises(attend.UsageError, match="drawn"):
+            translator.translate("neri", target_prefix=prefix, sample=True)
 
 
 def test_alternatives_differ_in_the_word_that_is_next(translator):
     line = "lumi tavo keri neri"
     for words, prefix in enumerate(["", "neri", "neri keri"]):
-        best = translator.translate(line, target_prefix=prefix)
         found = translator.alternatives(line, prefix, count=4)
         texts = [hypothesis.text for hypothesis in found.hypotheses]
-        assert 1 < len(texts) <= 4 and texts[0] == best
-        assert all(text.startswith(prefix) for text in texts)
+        assert 1 < len(texts) <= 4 and (prefix or translator.translate(line) in texts)
+        assert all(text.split()[:words] == prefix.split() for text in texts)
         assert len({tuple(text.split()[:words + 1]) for text in texts}) == len(texts)
         scores = [hypothesis.score for hypothesis in found.hypotheses]
-        assert scores == sorted(scores, reverse=True)
+        assert scores == sorted(scores, reverse=True) and scores[-1] < 0
+        greedy = [hypothesis.score for hypothesis in translator.alternatives(line, prefix, count=4, beam_size=1).hypotheses]
+        assert greedy == sorted(greedy, reverse=True) and greedy[-1] < 0
     assert translator.alternatives("...").hypotheses[0].text == "..."
     with pytest.raises(attend.UsageError, match="leave out sample"):
         translator.alternatives(line, sample=True)
+    with pytest.raises(attend.UsageError, match="count is 0, expected 1 to 64"):
+        translator.alternatives(line, count=0)
 
 
 def test_results_are_plain_values(translator):

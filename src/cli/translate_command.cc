@@ -82,7 +82,9 @@ JobKey KeyOf(TranslateOptions options, const std::optional<std::pair<int64_t, in
   JobKey key{.program = ProgramVersion()};
   if (!options.translator.shortlist.empty())
     options.translator.shortlist = Sha256OfFile(options.translator.shortlist);
-  if (!options.target_prefix.empty()) options.target_prefix = Sha256OfFile(options.target_prefix);
+  // Only a job with an output file is continued; a pipe can't be read before it runs.
+  if (!options.target_prefix.empty() && options.output != "-")
+    options.target_prefix = Sha256OfFile(options.target_prefix);
   key.settings = FieldsToJson(Fields(options));
   for (const char* name : kWithoutEffect) key.settings.erase(name);
   // It has the digests of the directory's other files.
@@ -217,6 +219,15 @@ std::optional<std::pair<int64_t, int64_t>> LinesOf(const LineShard& shard,
   return shard.LinesOf(CountLines(path));
 }
 
+// The path of the file of target prefixes, which a job that is continued reads twice.
+void TakeTargetPrefix(const CommonOptions& common, TranslateOptions* options) {
+  if (options->target_prefix.empty()) return;
+  CheckTargetPrefix(options->translation);
+  if (options->target_prefix == "-")
+    throw Error(ErrorKind::kUsage, "target_prefix is standard input, expected a file's name");
+  options->target_prefix = common.DataPath(options->target_prefix);
+}
+
 // Files that are read line by line together.
 std::vector<std::string> FilesOf(const TranslateOptions& options, const std::string& input) {
   if (options.target_prefix.empty()) return {input};
@@ -272,8 +283,7 @@ int Translate(const std::vector<std::string>& arguments, const RunOnDevice& run_
   if (!command_line.Parse(arguments)) return 0;
   options.translation.scores = options.scores;
   CheckTranslationOptions(options.translation);
-  if (!options.target_prefix.empty())
-    options.target_prefix = common.DataPath(options.target_prefix);
+  TakeTargetPrefix(common, &options);
   CheckDevice(options);
   const LineShard shard = LineShard::Parse(options.shard);
   options.translator.threads = common.ThreadCount();

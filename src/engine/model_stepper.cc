@@ -38,7 +38,7 @@ NextToken ModelStepper::AskedOf(const StepRow& row) {
   }
   const bool whole = shortlist_ == nullptr || row.forced >= 0 || row.sampling != nullptr;
   const ShortHead* head = whole ? nullptr : &short_heads_[row.hypothesis / cache_.beam_size()];
-  return {row.forced, never, row.scored, row.also, head, row.sampling};
+  return {row.forced, never, row.scored, row.also, head, row.sampling, row.most};
 }
 
 void ModelStepper::Step(std::span<const StepRow> rows, int64_t k, Candidate* best) {

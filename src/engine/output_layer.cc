@@ -82,11 +82,11 @@ void Prediction::Prepare(int64_t stride) {
   scratch_->wanted.assign(rows, 0);
   scratch_->also_first.assign(rows + 1, 0);
   for (int64_t r = 0; r < rows; ++r) {
-    const int64_t also = std::ssize(asked_[r].also);
+    const int64_t also = std::ssize(asked_[r].also), room = stride - also;
     scratch_->also_first[r + 1] = scratch_->also_first[r] + also;
     scratch_->top[r] = {scratch_->top_values.data() + r * stride,
                         scratch_->top_ids.data() + r * stride,
-                        stride - also,
+                        asked_[r].most > 0 ? std::min(asked_[r].most, room) : room,
                         0,
                         -std::numeric_limits<float>::infinity(),
                         0,

@@ -35,6 +35,7 @@ struct NextToken {
   const ShortHead* head = nullptr;
   // Draws that are wanted in place of the best; not with a head.
   const Sampling* sampling = nullptr;
+  int64_t most = 0;  // of the best at most; 0: as many as there is room for
 };
 
 // Moves these rows of hidden_RD, which rise, to its front.

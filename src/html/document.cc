@@ -48,8 +48,8 @@ class HtmlDocument::Writer {
     sentence.target = WordsOf(hypothesis.text);
     sentence.links.assign(sentence.target.size(), -1);
     for (const AlignmentLink& link : hypothesis.alignment) {
-      const bool known = link.target < std::ssize(sentence.links) && link.source >= 0 &&
-                         link.source < std::ssize(sentence.source);
+      const bool known = link.target >= 0 && link.target < std::ssize(sentence.links) &&
+                         link.source >= 0 && link.source < std::ssize(sentence.source);
       if (known) sentence.links[link.target] = link.source;
     }
     for (Word& word : sentence.source) {

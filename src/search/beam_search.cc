@@ -28,9 +28,10 @@ void BeamSearch::Start(const SearchInput* input, const SearchOptions* options, b
   finished_ = length_ = 0;
   started_ = false;
   avoided_.clear();
+  more_ = 0;
   guide_ = input->rules != nullptr ? input->rules->Begin() : nullptr;
   // The output begins with the prefix, as far as its maximum length reaches.
-  for (; length_ < std::min(std::ssize(input->prefix), input->max_length); ++length_) {
+  for (; length_ < PrefixLength(); ++length_) {
     const int32_t id = input->prefix[length_];
     live_[0].shown += Shows(id) ? 1 : 0;
     live_[0].met |= BitOf(id);
@@ -46,9 +47,15 @@ uint64_t BeamSearch::BitOf(int32_t id) const {
   return found == once.end() ? 0 : uint64_t{1} << (found - once.begin());
 }
 
+// Tokens of the prefix may be dearer than they look: there are as many more of the best.
+int64_t BeamSearch::Wanted() const {
+  const int64_t best = beam_size_ > 1 || constrained_ ? 2 * beam_size_ : 1;
+  return best + more_ + (repeatable() > 0 ? PrefixLength() : 0);
+}
+
+// Tokens that were written are asked for beside the best.
 int64_t BeamSearch::candidates() const {
-  if (constrained_) return 2 * beam_size_ + std::ssize(input_->once) + repeatable();
-  return (beam_size_ > 1 ? 2 * beam_size_ : 1) + repeatable();
+  return Wanted() + (constrained_ ? std::ssize(input_->once) : 0) + repeatable();
 }
 
 bool BeamSearch::MayEnd(const Live& hypothesis) const {
@@ -74,7 +81,7 @@ void BeamSearch::SetTokens(const Live& hypothesis, std::vector<int32_t>* never,
   if (options.no_repeat_ngram > 0) AddRepeats(ids, options.no_repeat_ngram, never);
   if (options.repetition_penalty != 1) {
     also->assign(row->also.begin(), row->also.end());
-    AskForRepeated(ids, never, also);
+    AskForRepeated({ids.begin() + PrefixLength(), ids.end()}, never, also);
     row->also = *also;
   }
   row->never = *never;
@@ -117,6 +124,7 @@ int64_t BeamSearch::AddRows(int64_t first_hypothesis, std::vector<StepRow>* rows
     row.may_end = MayEnd(live_[b]);
     row.may_be_unknown = options.allow_unknown;
     row.scored = Scored();
+    row.most = static_cast<int32_t>(Wanted());
     if (guide_ != nullptr) row.source_row = guide_->SourceRow(live_[b].state);
     SetTokens(live_[b], &never_[b], &also_[b], &row);
   }

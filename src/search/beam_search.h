@@ -41,6 +41,8 @@ class BeamSearch : public ItemSearch {
   int64_t candidates() const override;
   // Tokens that a hypothesis has and that cost something again, at most.
   int64_t repeatable() const { return input_->options.repetition_penalty == 1 ? 0 : length_; }
+  // Of the best tokens after each hypothesis so many are wanted, and `more` where others need them.
+  void WantMore(int64_t more) { more_ = more; }
   // What each of these tokens, as often as it stands there, costs a continuation in the next step:
   // the choice of what lives on, and no score.
   void Avoid(std::span<const int32_t> tokens, double penalty);
@@ -87,6 +89,9 @@ class BeamSearch : public ItemSearch {
     return id >= std::ssize(options_->blank) || options_->blank[id] == 0;
   }
   bool Scored() const;
+  int64_t Wanted() const;  // of the best tokens after a hypothesis
+  // Tokens of the output that were given; as many as it has room for.
+  int64_t PrefixLength() const { return std::min(std::ssize(input_->prefix), input_->max_length); }
   // What the decoder reads before the output.
   std::span<const int32_t> Prompt() const { return input_->PromptOr(options_->prompt); }
   int64_t AddFirstRows(int64_t first_hypothesis, std::vector<StepRow>* rows) const;
@@ -124,6 +129,7 @@ class BeamSearch : public ItemSearch {
   std::vector<std::vector<int32_t>> never_, also_;  // of each live hypothesis, if it has its own
   std::vector<int32_t> avoided_;
   double penalty_ = 0;      // of each in avoided_
+  int64_t more_ = 0;        // of WantMore
   std::vector<Kept> kept_;  // of different texts; finished first, the best first
   int64_t finished_ = 0;    // all of them
   int64_t length_ = 0;      // of live outputs

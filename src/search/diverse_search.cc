@@ -14,7 +14,12 @@ void DiverseSearch::Start(const SearchInput* input, const SearchOptions* options
   n_best_ = input->options.n_best;
   options_ = options;
   groups_.resize(input->options.groups);
-  for (BeamSearch& group : groups_) group.Start(&of_group_, options);
+  // A group may avoid as many tokens as all groups before it have hypotheses.
+  const int64_t avoided = (input->options.groups - 1) * of_group_.options.beam_size;
+  for (BeamSearch& group : groups_) {
+    group.Start(&of_group_, options);
+    group.WantMore(avoided);
+  }
   started_ = false;
 }
 
@@ -30,12 +35,10 @@ int64_t DiverseSearch::AddRows(int64_t first_hypothesis, std::vector<StepRow>* r
   return asking;
 }
 
-// A group may avoid as many tokens as all groups before it have hypotheses.
 int64_t DiverseSearch::candidates() const {
-  const int64_t size = of_group_.options.beam_size;
-  int64_t repeatable = 0;
-  for (const BeamSearch& group : groups_) repeatable = std::max(repeatable, group.repeatable());
-  return 2 * size + (std::ssize(groups_) - 1) * size + repeatable;
+  int64_t most = 0;
+  for (const BeamSearch& group : groups_) most = std::max(most, group.candidates());
+  return most;
 }
 
 std::span<const int32_t> DiverseSearch::Advance(const Candidate* best, int64_t k) {

@@ -35,6 +35,7 @@ struct StepRow {
   bool may_end = true;          // false: eos is not among the best
   bool may_be_unknown = false;  // true: unk may be among the best
   bool scored = true;           // false: probabilities are not wanted, only which token is best
+  int32_t most = 0;  // of the best so many are wanted at most; 0: as many as there is room for
   std::span<const int32_t> never = {};  // tokens that must not be among the best
   std::span<const int32_t> also = {};   // tokens to give in any case, besides the best
   const Sampling* sampling = nullptr;   // its draws are wanted, one token each, and not the best

@@ -57,6 +57,12 @@ bool Draws(const TranslationOptions& options) {
   return options.sample || options.mbr != MbrUtility::kNone;
 }
 
+void CheckTargetPrefix(const TranslationOptions& options) {
+  if (!Draws(options)) return;
+  throw Error(ErrorKind::kUsage,
+              "outputs are drawn from their beginning; leave out target_prefix, or sample and mbr");
+}
+
 FieldList Fields(TranslatorOptions& options) {
   FieldList fields;
   fields.Nest("", TypeField(&options.type))

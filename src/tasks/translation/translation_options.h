@@ -23,6 +23,8 @@ void CheckBeam(int64_t beam_size, int64_t n_best);
 
 // Whether outputs are drawn at random.
 bool Draws(const TranslationOptions& options);
+// Throws Error(kUsage) where outputs are drawn: they have no given beginning.
+void CheckTargetPrefix(const TranslationOptions& options);
 
 // Throws Error(kUsage) for values that do not go together or are out of range.
 void CheckTranslationOptions(const TranslationOptions& options);

@@ -45,7 +45,7 @@ void CheckPrefixes(size_t prefixes, size_t sources) {
 std::string_view FirstWords(std::string_view text, int64_t count) {
   size_t end = 0;
   for (; count > 0 && end < text.size(); --count)
-    end = std::min(text.find(' ', text.find_first_not_of(' ', end)), text.size());
+    end = std::min(text.find_first_of(" \t", text.find_first_not_of(" \t", end)), text.size());
   return text.substr(0, end);
 }
 
@@ -105,22 +105,29 @@ struct Translator::Impl {
     return runner.target().Encode(runner.protection().MaskBeginning(source, text));
   }
 
-  // The request's only prefix with each of the tokens that are likeliest to follow it, enough for
-  // `count` words.
+  // The request's only prefix with each of the tokens that are likeliest to begin the word after
+  // it, enough for `count` words; the prefix alone where none may.
   std::vector<std::vector<int32_t>> LongerByAToken(const Request& request, int64_t count,
                                                    const TranslationOptions& options) const {
-    constexpr int64_t kTokensOfAWord = 4;  // that some words begin with
+    constexpr int64_t kTokensOfAWord = 8;  // that continue the prefix, or begin the same word
     SearchInput input = InputOf(request, 0, options);
     input.max_length = std::ssize(input.prefix) + 1;
     input.options.groups = 1;
     input.options.beam_size = input.options.n_best =
-        std::min(kTokensOfAWord * std::max<int64_t>(count, 1), kMostBeamSize);
+        std::min(kTokensOfAWord * count, kMostBeamSize);
     std::vector<SearchInput> inputs(1, std::move(input));
     auto found = running.Get().calls.Run(std::move(inputs), CallOptionsOf(options));
+    const auto last_word = [&](const std::vector<int32_t>& ids) {
+      const std::vector<int64_t> words = runner.target().WordsOfIds(ids);
+      return words.empty() ? -1 : words.back();
+    };
+    const std::vector<int32_t>& begun = request.prefixes[0];
     std::vector<std::vector<int32_t>> longer;
     for (SearchResult& result : found[0]) {
-      if (!result.finished) longer.push_back(std::move(result.ids));
+      if (!result.finished && last_word(result.ids) > last_word(begun))
+        longer.push_back(std::move(result.ids));
     }
+    if (longer.empty()) longer.push_back(begun);
     return longer;
   }
 
@@ -151,8 +158,7 @@ struct Translator::Impl {
       throw Error(ErrorKind::kUsage, "mbr compares texts, but only ids are given");
     const size_t count = request.sources.size();
     CheckPrefixes(request.prefixes.size(), count);
-    if (!request.prefixes.empty() && Draws(options))
-      throw Error(ErrorKind::kUsage, "outputs are drawn from their beginning; leave out prefixes");
+    if (!request.prefixes.empty()) CheckTargetPrefix(options);
     std::vector<SearchInput> inputs;
     std::vector<int64_t> searched;  // in order
     std::vector<Translation> translations(count);
@@ -232,7 +238,12 @@ Translation Translator::Alternatives(const std::string& text, const std::string&
                                      int64_t count, const TranslationOptions& options) const {
   TranslationOptions best = options;
   best.n_best = 1;
+  best.scores = true;
   CheckTranslationOptions(best);
+  if (count < 1 || count > kMostBeamSize) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("count is {}, expected 1 to {}", count, kMostBeamSize));
+  }
   if (Draws(best))
     throw Error(ErrorKind::kUsage, "alternatives are searched for; leave out sample and mbr");
   const std::vector<int32_t> source = Encode(text);

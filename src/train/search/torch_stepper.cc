@@ -178,7 +178,8 @@ void TorchStepper::Answer(const std::vector<const StepRow*>& asking,
       return a.log_probability != b.log_probability ? a.log_probability > b.log_probability
                                                     : a.id < b.id;
     });
-    const int64_t room = k - std::ssize(row.also);
+    int64_t room = k - std::ssize(row.also);
+    if (row.most > 0) room = std::min<int64_t>(room, row.most);
     std::copy_n(found.begin(), std::min(room, std::ssize(found)), to);
   }
 }
