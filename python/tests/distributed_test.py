@@ -199,6 +199,21 @@ def test_slurm_arrays(tmp_path, name):
         assert [json.loads(line) for line in made] == [row | {"german": line} for row, line in zip(rows, expected, strict=True)]
 
 
+def test_a_file_that_is_named_is_read_whatever_its_name(tmp_path):
+    folder = tmp_path / "folder"
+    (folder / "_old").mkdir(parents=True)
+    files = [write_lines(path, ["lumi"]) for path in (tmp_path / "_a.en", tmp_path / "b.en", folder / "c.en", folder / "_d.en")]
+    assert [file.path for file in inputs_of([*files[:2], folder])] == [str(path) for path in files[:3]]
+
+
+def test_a_folder_in_a_folder_is_refused(tmp_path):
+    (tmp_path / "all/lang=de").mkdir(parents=True)
+    write_lines(tmp_path / "all/a.en", ["lumi"])
+    write_lines(tmp_path / "all/lang=de/b.en", ["lumi"])
+    with pytest.raises(attend.InputError, match="folder 'lang=de' in it, expected files alone"):
+        inputs_of([tmp_path / "all"])
+
+
 def refused(kind, *expected, inputs, output, **more):
     with pytest.raises(kind) as error:
         distributed.run(distributed.Job(more.pop("model", GOLDEN), inputs, output, **more))
