@@ -16,6 +16,7 @@ import attend  # noqa: E402
 import attend.distributed as distributed  # noqa: E402
 import pyarrow as pa  # noqa: E402
 import pyarrow.parquet  # noqa: E402
+from attend.distributed.__main__ import main  # noqa: E402
 from attend.distributed._files import inputs_of  # noqa: E402
 from attend.distributed._formats import Columns, Part, format_of  # noqa: E402
 from attend.distributed._models import Counts  # noqa: E402
@@ -282,3 +283,33 @@ def test_the_command_tells_errors_in_a_line(tmp_path):
         assert process.returncode == status, said
         assert said.startswith("attend.distributed: ")
         assert said.count("\n") == 1
+
+
+def test_the_command_tells_errors_of_the_system_in_a_line(tmp_path, capsys):
+    lines = write_lines(tmp_path / "all.en", texts(3))
+    assert main([str(GOLDEN), str(lines), "--output", str(lines / "out")]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("attend.distributed: ") and str(lines) in said and said.count("\n") == 1
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_a_part_that_another_process_finished_is_no_error(tmp_path, monkeypatch, there):
+    """Two processes make a part; the one that is done first removes the other's file."""
+    job = distributed.Job(GOLDEN, [write_lines(tmp_path / "all.en", texts(3))], tmp_path / "out", options=FAST)
+    work = format_of(job.files[0]).run
+
+    def late(*of_part):
+        counts = work(*of_part)
+        if there:
+            (tmp_path / "out/part-000000.txt").write_bytes(b"of the other")
+        for begun in (tmp_path / "out").glob("_part-*"):
+            begun.unlink()
+        return counts
+
+    monkeypatch.setattr(job.format, "run", late)
+    if there:
+        assert job.run_part(0, 1) == Counts()
+        assert content(tmp_path / "out") == b"of the other"
+    else:
+        with pytest.raises(FileNotFoundError):
+            job.run_part(0, 1)
