@@ -22,6 +22,7 @@ from attend._trained_run import TrainedRun, read_run
 
 IDENTITY = "attend.run"  # the tag by which a later call finds the run
 MOST_METRICS, MOST_PARAMS = 1000, 100  # that MLflow takes in a call
+SHORTEST_CUT = 500  # characters: of a shorter param MLflow has all. MLflow 3.17 cuts to 6000, servers with another limit may sooner
 FILES = ("report.html", "config.toml", "result.json", "test_output.txt")
 
 _Point = tuple[str, float, int, int]  # name, value, time in ms since 1970, update
@@ -88,8 +89,7 @@ class _Logged:
         new = [self.entities.Param(name, value) for name, value in shown.items() if name not in known]
         for begin in range(0, len(new), MOST_PARAMS):
             self.client.log_batch(run_id, params=new[begin:begin + MOST_PARAMS])
-        # MLflow may have cut long values.
-        changed = {name: shown[name] for name, value in known.items() if name in shown and not shown[name].startswith(value)}
+        changed = {name: shown[name] for name, value in known.items() if name in shown and not _same(shown[name], value)}
         if changed:
             self.client.set_tag(run_id, "attend.changed_options", json.dumps(changed, ensure_ascii=False))
 
@@ -100,6 +100,11 @@ class _Logged:
         new = [self.entities.Metric(*point) for point in points if point[3] > last[point[0]]]
         for begin in range(0, len(new), MOST_METRICS):
             self.client.log_batch(run_id, metrics=new[begin:begin + MOST_METRICS])
+
+
+def _same(value: str, known: str) -> bool:
+    """Whether MLflow has the value, whole or cut."""
+    return value == known or (len(known) >= SHORTEST_CUT and value.startswith(known))
 
 
 def _identity(run: TrainedRun) -> str:
