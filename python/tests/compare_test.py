@@ -130,6 +130,11 @@ def test_another_test_text_is_not_compared(runs, tmp_path):
     assert compare([other, runs[0]], plots=False).data["significance"]["run"]["why_not"].startswith("of the first run: ")
 
 
+def test_scores_that_only_one_run_has_are_not_compared():
+    first, other = (_significance.Tested(["lumi"], ["lumi"], (name,)) for name in ("bleu", "ter"))
+    assert _significance.against(first, other, 10, 1) == "its test has no score in common with the first run's"
+
+
 def run_of(task, folder, test=types.MappingProxyType({})):
     return _trained_run.TrainedRun(folder, task, {}, {}, {}, 0, 0, [], [], [], [], [], [], test)
 
