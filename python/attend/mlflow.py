@@ -17,7 +17,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from attend._errors import InputError, RunError, UsageError
+from attend._errors import InputError, RunError
+from attend._packages import needed
 from attend._trained_run import TrainedRun, read_run
 
 IDENTITY = "attend.run"  # the tag by which a later call finds the run
@@ -38,16 +39,14 @@ def log_run(run: str | os.PathLike[str], *, tracking_uri: str | None = None, exp
 
     Metrics have the names that TensorBoard shows: train/loss, valid/bleu; and test/bleu. An option that a later start of the run
     changed stands in the tag attend.changed_options, as MLflow's params never change. Raises InputError for what is no run and for a
-    run that has reported nothing yet, RunError with MLflow's message, UsageError where MLflow is not installed.
+    run that has reported nothing yet, RunError with MLflow's message, ModuleNotFoundError where MLflow is not installed.
     """
     read = read_run(pathlib.Path(run))
     if not read.timing:
         raise InputError(f"'{read.path}' has nothing to log yet: the first report comes after report_every ({read.options.get('report_every')}) updates")
-    try:
+    with needed("attend.mlflow", "mlflow-skinny"):
         mlflow = importlib.import_module("mlflow")
         entities, errors = importlib.import_module("mlflow.entities"), importlib.import_module("mlflow.exceptions")
-    except ModuleNotFoundError as error:
-        raise UsageError("attend.mlflow needs MLflow, which is not installed: pip install mlflow-skinny, or '.[mlflow]'") from error
     try:
         return _Logged(mlflow.MlflowClient(tracking_uri=tracking_uri), entities, read).send(experiment, files)
     except errors.MlflowException as error:

@@ -5,6 +5,7 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 import types
 
 import pytest
@@ -133,6 +134,12 @@ def test_another_test_text_is_not_compared(runs, tmp_path):
 def test_scores_that_only_one_run_has_are_not_compared():
     first, other = (_significance.Tested(["lumi"], ["lumi"], (name,)) for name in ("bleu", "ter"))
     assert _significance.against(first, other, 10, 1) == "its test has no score in common with the first run's"
+
+
+def test_matplotlib_is_named_where_it_is_missing(runs, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ModuleNotFoundError, match="a plot needs the package matplotlib: pip install matplotlib"):
+        compare(runs)
 
 
 def run_of(task, folder, test=types.MappingProxyType({})):

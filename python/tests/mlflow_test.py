@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sys
 
 import pytest
 import tiny_run
@@ -121,3 +122,9 @@ def test_errors_are_told(run, store, tmp_path):
         log_run(early, tracking_uri=store)
     with pytest.raises(attend.RunError, match="MLflow: "):
         log_run(run, tracking_uri="nothing://nowhere")
+
+
+def test_mlflow_is_named_where_it_is_missing(run, monkeypatch):
+    monkeypatch.setitem(sys.modules, "mlflow", None)
+    with pytest.raises(ModuleNotFoundError, match=r"attend\.mlflow needs the package mlflow: pip install mlflow-skinny"):
+        log_run(run)
