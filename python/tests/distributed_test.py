@@ -93,6 +93,15 @@ def test_json_lines_keep_their_columns(tmp_path, translator):
     assert len(parts(tmp_path / "out")) > 3
 
 
+def test_json_lines_stay_as_they_are_written(tmp_path):
+    rows = [
+        b'{"a": 1e400, "english": null, "b": 0.1000000000000000000000001 }', b' {"x":1,"x":2,"english":null,"deep":{"u":"\\u00e4"}}\t', b'{"english": null}']
+    (tmp_path / "all.jsonl").write_bytes(b"\r\n".join([b"\xef\xbb\xbf" + rows[0], *rows[1:]]))
+    distributed.run(distributed.Job(GOLDEN, [tmp_path / "all.jsonl"], tmp_path / "out", options=FAST, **COLUMNS))
+    expected = [row.rstrip(b"\t")[:-1].rstrip() + b', "german": null}\n' for row in rows]
+    assert content(tmp_path / "out") == b"".join(expected)
+
+
 def test_parquet_keeps_its_columns(tmp_path, translator):
     lines = texts(120)
     table = write_parquet(tmp_path / "all.parquet", lines)

@@ -61,7 +61,8 @@ def _inside(files: pyarrow.fs.FileSystem, folder: str) -> Iterator[Input]:
         if _hidden(each.base_name):
             continue
         if each.type == pyarrow.fs.FileType.Directory:
-            raise InputError(f"the folder '{folder}' has a folder '{each.base_name}' in it, expected files alone; name each folder of files as an input")
+            raise InputError(
+                f"the folder '{folder}' has a folder '{each.base_name}' in it, expected files alone; name each folder of files as an input")
         yield Input(files, each.path, each.size, each.mtime_ns)
 
 

@@ -81,9 +81,11 @@ class JsonLines(Lines):
     has_columns = True
 
     def _values(self, file: Input, chunk: list[tuple[int, bytes]], columns: Columns, model: Model) -> tuple[list[str], Counts]:
-        rows = [_object(line, columns, f"{file}, at byte {begin}") for begin, line in chunk]
-        values, counts = _run(model, [row[columns.column] for row in rows], f"{file}, from byte {chunk[0][0]} on")
-        return [json.dumps(row | {columns.target: value}, ensure_ascii=False) for row, value in zip(rows, values, strict=True)], counts
+        rows = [_row(line, columns, f"{file}, at byte {begin}") for begin, line in chunk]
+        values, counts = _run(model, [text for _, text in rows], f"{file}, from byte {chunk[0][0]} on")
+        name = json.dumps(columns.target, ensure_ascii=False)
+        # Into the object as it is written: read and written again, numbers would be rounded and members of one name lost.
+        return [f"{row}, {name}: {json.dumps(value, ensure_ascii=False)}}}" for (row, _), value in zip(rows, values, strict=True)], counts
 
 
 class Parquet:
@@ -170,9 +172,11 @@ def _text(line: bytes, where: str) -> str:
         return line.decode(errors="replace")
 
 
-def _object(line: bytes, columns: Columns, where: str) -> dict[str, Any]:
+def _row(line: bytes, columns: Columns, where: str) -> tuple[str, str | None]:
+    """The object without its last brace, and its text."""
     try:
-        row = json.loads(line)
+        written = line.decode("utf-8-sig", "surrogatepass")
+        row = json.loads(written)
     except ValueError as error:
         raise InputError(f"{where}: expected a JSON object in one line: {error}") from error
     if not isinstance(row, dict) or columns.column not in row:
@@ -183,4 +187,4 @@ def _object(line: bytes, columns: Columns, where: str) -> dict[str, Any]:
         raise InputError(f"{where}: '{columns.column}' is {json.dumps(text)[:40]}, expected a string or null")
     if columns.target in row:
         raise InputError(f"{where} there is a '{columns.target}' already; give another name for the target")
-    return row
+    return written.rstrip().removesuffix("}").rstrip(), text
