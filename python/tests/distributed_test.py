@@ -95,7 +95,8 @@ def test_json_lines_keep_their_columns(tmp_path, translator):
 
 def test_json_lines_stay_as_they_are_written(tmp_path):
     rows = [
-        b'{"a": 1e400, "english": null, "b": 0.1000000000000000000000001 }', b' {"x":1,"x":2,"english":null,"deep":{"u":"\\u00e4"}}\t', b'{"english": null}']
+        b'{"a": 1e400, "english": null, "b": 0.1000000000000000000000001 }',
+        b' {"x":1,"x":2,"english":null,"deep":{"u":"\\u00e4"}}\t', b'{"english": null}']
     (tmp_path / "all.jsonl").write_bytes(b"\r\n".join([b"\xef\xbb\xbf" + rows[0], *rows[1:]]))
     distributed.run(distributed.Job(GOLDEN, [tmp_path / "all.jsonl"], tmp_path / "out", options=FAST, **COLUMNS))
     expected = [row.rstrip(b"\t")[:-1].rstrip() + b', "german": null}\n' for row in rows]
@@ -111,6 +112,17 @@ def test_parquet_keeps_its_columns(tmp_path, translator):
     assert made.equals(table.append_column("german", pa.array(german)))
     assert len(parts(tmp_path / "out")) > 3
     assert pyarrow.parquet.read_table(tmp_path / "out").equals(made)  # a data set, for others
+
+
+def test_a_row_group_is_read_once(tmp_path, monkeypatch):
+    read, numbers = pyarrow.parquet.ParquetFile.read_row_group, []
+    monkeypatch.setattr(pyarrow.parquet.ParquetFile, "read_row_group", lambda file, number: numbers.append(number) or read(file, number))
+    for name in ("a", "b"):
+        table = write_parquet(tmp_path / f"{name}.parquet", [f"{name} {line}" for line in texts(100)])
+        distributed.run(distributed.Job(GOLDEN, [tmp_path / f"{name}.parquet"], tmp_path / name, part_bytes=300, options=FAST, **COLUMNS))
+        made = pa.concat_tables(pyarrow.parquet.read_table(path) for path in parts(tmp_path / name))
+        assert made.drop_columns("german").equals(table) and len(parts(tmp_path / name)) > 4
+    assert numbers == [0, 1, 0, 1]
 
 
 def test_other_tasks_give_columns(tmp_path, monkeypatch):

@@ -105,8 +105,7 @@ class Parquet:
                 yield from ((begin, min(begin + step, group.num_rows), number) for begin in range(0, group.num_rows, step))
 
     def run(self, file: Input, part: Part, columns: Columns, model: Model, stream: Any) -> Counts:
-        with _parquet(file) as reader:
-            rows = reader.read_row_group(part.group).slice(part.begin, part.end - part.begin)
+        rows = _row_group(file, part.group).slice(part.begin, part.end - part.begin)
         table, counts = with_column(rows, columns, model, f"{file}, row group {part.group}, from row {part.begin} on")
         pyarrow.parquet.write_table(table, stream)
         return counts
@@ -145,6 +144,21 @@ def _parquet(file: Input) -> pyarrow.parquet.ParquetFile:
         return pyarrow.parquet.ParquetFile(file.path, filesystem=file.files)
     except pa.ArrowInvalid as error:
         raise InputError(f"{file} can't be read as Parquet: {error}") from error
+
+
+_last_group: list[tuple[Input, int, pa.Table]] = []  # at most one
+
+
+def _row_group(file: Input, number: int) -> pa.Table:
+    """A row group, which a process keeps until it asks for another: its parts come one after the other, and each would read all of it."""
+    for known, group, rows in _last_group:
+        if (known, group) == (file, number):
+            return rows
+    _last_group.clear()  # first, so that there is room for the next
+    with _parquet(file) as reader:
+        rows = reader.read_row_group(number)
+    _last_group.append((file, number, rows))
+    return rows
 
 
 def _lines(file: Input, part: Part) -> Iterator[tuple[int, bytes]]:
