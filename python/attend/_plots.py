@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from attend._errors import UsageError
+from attend._packages import needed
 
 COLOURS = ("#33658a", "#d1495b", "#3d7a45", "#b5782b", "#6d4c9f", "#2a9d9d", "#777777")
 LOOK: dict[Any, Any] = {
@@ -25,11 +25,9 @@ class Drawing:
 @contextmanager
 def drawing(panels: int, height: float = 4.0, width: float = 10.0) -> Iterator[tuple[Drawing, Any]]:
     """Gives the axes of so many panels side by side, in inches; afterwards the Drawing has the SVG."""
-    try:
+    with needed("a plot", "matplotlib"):
         import matplotlib as mpl  # noqa: PLC0415
         from matplotlib.figure import Figure  # noqa: PLC0415
-    except ModuleNotFoundError as error:
-        raise UsageError("plots are drawn with matplotlib, which is not installed: pip install matplotlib") from error
     result = Drawing()
     with mpl.rc_context(LOOK):
         figure = Figure(figsize=(width, height), layout="constrained")

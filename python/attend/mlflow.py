@@ -17,11 +17,13 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from attend._errors import InputError, RunError, UsageError
+from attend._errors import InputError, RunError
+from attend._packages import needed
 from attend._trained_run import TrainedRun, read_run
 
 IDENTITY = "attend.run"  # the tag by which a later call finds the run
 MOST_METRICS, MOST_PARAMS = 1000, 100  # that MLflow takes in a call
+SHORTEST_CUT = 500  # characters: of a shorter param MLflow has all. MLflow 3.17 cuts to 6000, servers with another limit may sooner
 FILES = ("report.html", "config.toml", "result.json", "test_output.txt")
 
 _Point = tuple[str, float, int, int]  # name, value, time in ms since 1970, update
@@ -37,16 +39,14 @@ def log_run(run: str | os.PathLike[str], *, tracking_uri: str | None = None, exp
 
     Metrics have the names that TensorBoard shows: train/loss, valid/bleu; and test/bleu. An option that a later start of the run
     changed stands in the tag attend.changed_options, as MLflow's params never change. Raises InputError for what is no run and for a
-    run that has reported nothing yet, RunError with MLflow's message, UsageError where MLflow is not installed.
+    run that has reported nothing yet, RunError with MLflow's message, ModuleNotFoundError where MLflow is not installed.
     """
     read = read_run(pathlib.Path(run))
     if not read.timing:
         raise InputError(f"'{read.path}' has nothing to log yet: the first report comes after report_every ({read.options.get('report_every')}) updates")
-    try:
+    with needed("attend.mlflow", "mlflow-skinny"):
         mlflow = importlib.import_module("mlflow")
         entities, errors = importlib.import_module("mlflow.entities"), importlib.import_module("mlflow.exceptions")
-    except ModuleNotFoundError as error:
-        raise UsageError("attend.mlflow needs MLflow, which is not installed: pip install mlflow-skinny, or '.[mlflow]'") from error
     try:
         return _Logged(mlflow.MlflowClient(tracking_uri=tracking_uri), entities, read).send(experiment, files)
     except errors.MlflowException as error:
@@ -88,8 +88,7 @@ class _Logged:
         new = [self.entities.Param(name, value) for name, value in shown.items() if name not in known]
         for begin in range(0, len(new), MOST_PARAMS):
             self.client.log_batch(run_id, params=new[begin:begin + MOST_PARAMS])
-        # MLflow may have cut long values.
-        changed = {name: shown[name] for name, value in known.items() if name in shown and not shown[name].startswith(value)}
+        changed = {name: shown[name] for name, value in known.items() if name in shown and not _same(shown[name], value)}
         if changed:
             self.client.set_tag(run_id, "attend.changed_options", json.dumps(changed, ensure_ascii=False))
 
@@ -100,6 +99,11 @@ class _Logged:
         new = [self.entities.Metric(*point) for point in points if point[3] > last[point[0]]]
         for begin in range(0, len(new), MOST_METRICS):
             self.client.log_batch(run_id, metrics=new[begin:begin + MOST_METRICS])
+
+
+def _same(value: str, known: str) -> bool:
+    """Whether MLflow has the value, whole or cut."""
+    return value == known or (len(known) >= SHORTEST_CUT and value.startswith(known))
 
 
 def _identity(run: TrainedRun) -> str:

@@ -5,6 +5,7 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 import types
 
 import pytest
@@ -128,6 +129,17 @@ def test_another_test_text_is_not_compared(runs, tmp_path):
     assert "has 19 lines and its reference 20" in compare([runs[0], other], plots=False).data["significance"]["other"]["why_not"]
     (other / "test_output.txt").unlink()
     assert compare([other, runs[0]], plots=False).data["significance"]["run"]["why_not"].startswith("of the first run: ")
+
+
+def test_scores_that_only_one_run_has_are_not_compared():
+    first, other = (_significance.Tested(["lumi"], ["lumi"], (name,)) for name in ("bleu", "ter"))
+    assert _significance.against(first, other, 10, 1) == "its test has no score in common with the first run's"
+
+
+def test_matplotlib_is_named_where_it_is_missing(runs, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ModuleNotFoundError, match="a plot needs the package matplotlib: pip install matplotlib"):
+        compare(runs)
 
 
 def run_of(task, folder, test=types.MappingProxyType({})):

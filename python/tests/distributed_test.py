@@ -16,6 +16,7 @@ import attend  # noqa: E402
 import attend.distributed as distributed  # noqa: E402
 import pyarrow as pa  # noqa: E402
 import pyarrow.parquet  # noqa: E402
+from attend.distributed.__main__ import main  # noqa: E402
 from attend.distributed._files import inputs_of  # noqa: E402
 from attend.distributed._formats import Columns, Part, format_of  # noqa: E402
 from attend.distributed._models import Counts  # noqa: E402
@@ -92,6 +93,16 @@ def test_json_lines_keep_their_columns(tmp_path, translator):
     assert len(parts(tmp_path / "out")) > 3
 
 
+def test_json_lines_stay_as_they_are_written(tmp_path):
+    rows = [
+        b'{"a": 1e400, "english": null, "b": 0.1000000000000000000000001 }',
+        b' {"x":1,"x":2,"english":null,"deep":{"u":"\\u00e4"}}\t', b'{"english": null}']
+    (tmp_path / "all.jsonl").write_bytes(b"\r\n".join([b"\xef\xbb\xbf" + rows[0], *rows[1:]]))
+    distributed.run(distributed.Job(GOLDEN, [tmp_path / "all.jsonl"], tmp_path / "out", options=FAST, **COLUMNS))
+    expected = [row.rstrip(b"\t")[:-1].rstrip() + b', "german": null}\n' for row in rows]
+    assert content(tmp_path / "out") == b"".join(expected)
+
+
 def test_parquet_keeps_its_columns(tmp_path, translator):
     lines = texts(120)
     table = write_parquet(tmp_path / "all.parquet", lines)
@@ -101,6 +112,17 @@ def test_parquet_keeps_its_columns(tmp_path, translator):
     assert made.equals(table.append_column("german", pa.array(german)))
     assert len(parts(tmp_path / "out")) > 3
     assert pyarrow.parquet.read_table(tmp_path / "out").equals(made)  # a data set, for others
+
+
+def test_a_row_group_is_read_once(tmp_path, monkeypatch):
+    read, numbers = pyarrow.parquet.ParquetFile.read_row_group, []
+    monkeypatch.setattr(pyarrow.parquet.ParquetFile, "read_row_group", lambda file, number: numbers.append(number) or read(file, number))
+    for name in ("a", "b"):
+        table = write_parquet(tmp_path / f"{name}.parquet", [f"{name} {line}" for line in texts(100)])
+        distributed.run(distributed.Job(GOLDEN, [tmp_path / f"{name}.parquet"], tmp_path / name, part_bytes=300, options=FAST, **COLUMNS))
+        made = pa.concat_tables(pyarrow.parquet.read_table(path) for path in parts(tmp_path / name))
+        assert made.drop_columns("german").equals(table) and len(parts(tmp_path / name)) > 4
+    assert numbers == [0, 1, 0, 1]
 
 
 def test_other_tasks_give_columns(tmp_path, monkeypatch):
@@ -199,6 +221,21 @@ def test_slurm_arrays(tmp_path, name):
         assert [json.loads(line) for line in made] == [row | {"german": line} for row, line in zip(rows, expected, strict=True)]
 
 
+def test_a_file_that_is_named_is_read_whatever_its_name(tmp_path):
+    folder = tmp_path / "folder"
+    (folder / "_old").mkdir(parents=True)
+    files = [write_lines(path, ["lumi"]) for path in (tmp_path / "_a.en", tmp_path / "b.en", folder / "c.en", folder / "_d.en")]
+    assert [file.path for file in inputs_of([*files[:2], folder])] == [str(path) for path in files[:3]]
+
+
+def test_a_folder_in_a_folder_is_refused(tmp_path):
+    (tmp_path / "all/lang=de").mkdir(parents=True)
+    write_lines(tmp_path / "all/a.en", ["lumi"])
+    write_lines(tmp_path / "all/lang=de/b.en", ["lumi"])
+    with pytest.raises(attend.InputError, match="folder 'lang=de' in it, expected files alone"):
+        inputs_of([tmp_path / "all"])
+
+
 def refused(kind, *expected, inputs, output, **more):
     with pytest.raises(kind) as error:
         distributed.run(distributed.Job(more.pop("model", GOLDEN), inputs, output, **more))
@@ -267,3 +304,33 @@ def test_the_command_tells_errors_in_a_line(tmp_path):
         assert process.returncode == status, said
         assert said.startswith("attend.distributed: ")
         assert said.count("\n") == 1
+
+
+def test_the_command_tells_errors_of_the_system_in_a_line(tmp_path, capsys):
+    lines = write_lines(tmp_path / "all.en", texts(3))
+    assert main([str(GOLDEN), str(lines), "--output", str(lines / "out")]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("attend.distributed: ") and str(lines) in said and said.count("\n") == 1
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_a_part_that_another_process_finished_is_no_error(tmp_path, monkeypatch, there):
+    """Two processes make a part; the one that is done first removes the other's file."""
+    job = distributed.Job(GOLDEN, [write_lines(tmp_path / "all.en", texts(3))], tmp_path / "out", options=FAST)
+    work = format_of(job.files[0]).run
+
+    def late(*of_part):
+        counts = work(*of_part)
+        if there:
+            (tmp_path / "out/part-000000.txt").write_bytes(b"of the other")
+        for begun in (tmp_path / "out").glob("_part-*"):
+            begun.unlink()
+        return counts
+
+    monkeypatch.setattr(job.format, "run", late)
+    if there:
+        assert job.run_part(0, 1) == Counts()
+        assert content(tmp_path / "out") == b"of the other"
+    else:
+        with pytest.raises(FileNotFoundError):
+            job.run_part(0, 1)

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sys
 
 import pytest
 import tiny_run
@@ -87,16 +88,29 @@ def test_a_call_that_was_cut_short_goes_on(run, store, tmp_path, monkeypatch):
     assert history(store, log_run(run, tracking_uri=store)) == history(another, log_run(run, tracking_uri=another))
 
 
-def test_an_option_that_changed_is_a_tag(run, store, tmp_path):
+@pytest.mark.parametrize("later", [24, 120])
+def test_an_option_that_changed_is_a_tag(run, store, tmp_path, later):
     run_id = log_run(run, tracking_uri=store)
     changed = tmp_path / "changed"
     shutil.copytree(run, changed)
     page = (changed / "report.html").read_text(encoding="utf-8")
     assert page.count('"max_updates":12,') == 1
-    (changed / "report.html").write_text(page.replace('"max_updates":12,', '"max_updates":24,'), encoding="utf-8")
+    (changed / "report.html").write_text(page.replace('"max_updates":12,', f'"max_updates":{later},'), encoding="utf-8")
     assert log_run(changed, tracking_uri=store) == run_id
     found = MlflowClient(store).get_run(run_id).data
-    assert found.params["max_updates"] == "12" and json.loads(found.tags["attend.changed_options"]) == {"max_updates": "24"}
+    assert found.params["max_updates"] == "12" and json.loads(found.tags["attend.changed_options"]) == {"max_updates": str(later)}
+
+
+def test_an_option_that_mlflow_cut_has_not_changed(run, store, tmp_path, monkeypatch):
+    monkeypatch.setenv("MLFLOW_TRUNCATE_LONG_VALUES", "true")
+    long = tmp_path / "long"
+    shutil.copytree(run, long)
+    page = (long / "report.html").read_text(encoding="utf-8")
+    (long / "report.html").write_text(page.replace('"max_updates":12,', f'"max_updates":"{"long " * 2000}",'), encoding="utf-8")
+    run_id = log_run(long, tracking_uri=store)
+    assert log_run(long, tracking_uri=store) == run_id
+    found = MlflowClient(store).get_run(run_id).data
+    assert len(found.params["max_updates"]) < 10000 and "attend.changed_options" not in found.tags
 
 
 def test_errors_are_told(run, store, tmp_path):
@@ -108,3 +122,9 @@ def test_errors_are_told(run, store, tmp_path):
         log_run(early, tracking_uri=store)
     with pytest.raises(attend.RunError, match="MLflow: "):
         log_run(run, tracking_uri="nothing://nowhere")
+
+
+def test_mlflow_is_named_where_it_is_missing(run, monkeypatch):
+    monkeypatch.setitem(sys.modules, "mlflow", None)
+    with pytest.raises(ModuleNotFoundError, match=r"attend\.mlflow needs the package mlflow: pip install mlflow-skinny"):
+        log_run(run)

@@ -211,7 +211,7 @@ def test_the_command_and_its_errors(tmp_path):
 def test_matplotlib_is_named_where_it_is_missing(work, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
     fill_rates(work)
-    with pytest.raises(attend.UsageError, match="pip install matplotlib"):
+    with pytest.raises(ModuleNotFoundError, match="a plot needs the package matplotlib: pip install matplotlib"):
         _table2.make(work)
 
 

@@ -79,6 +79,8 @@ def against(baseline: Tested, other: Tested, samples: int, seed: int) -> dict[st
     if baseline.options != other.options:
         return "its test was scored in another way than the first run's: " + " ".join(other.options)
     metrics = [name for name in baseline.metrics if name in other.metrics]
+    if not metrics:
+        return "its test has no score in common with the first run's"
     with tempfile.TemporaryDirectory(prefix="attend-compare-") as folder:
         files = {}
         for name, lines in (("baseline", baseline.outputs), ("hypothesis", other.outputs), ("reference", baseline.references)):

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from attend._errors import Error, InputError
+from attend._command import status_of
 from attend.distributed import Job, Report, run
 
 _EXAMPLES = """examples:
@@ -78,14 +78,13 @@ def _engine(found: argparse.Namespace) -> Callable[[Job], Report]:
 def main(arguments: Sequence[str] | None = None) -> int:
     """The exit status, after a line that tells what was done, or what is wrong."""
     found = _arguments(arguments)
-    try:
+
+    def work() -> None:
         job = Job(found.model, found.inputs, found.output, column=found.column, target=found.target, part_bytes=found.part_bytes,
                   load=dict(found.load), options=dict(found.set))
         print(_engine(found)(job))
-    except (Error, ModuleNotFoundError) as error:
-        print(f"attend.distributed: {error}", file=sys.stderr)
-        return 3 if isinstance(error, InputError) else 2 if isinstance(error, ValueError) else 1
-    return 0
+
+    return status_of("attend.distributed", found.model, work)
 
 
 if __name__ == "__main__":

@@ -46,15 +46,24 @@ def inputs_of(paths: Sequence[str | os.PathLike[str]]) -> list[Input]:
         about = files.get_file_info(place)
         if about.type == pyarrow.fs.FileType.NotFound:
             raise InputError(f"'{path}' does not exist; expected a file or a folder of files")
-        inside = [about]
-        if about.type == pyarrow.fs.FileType.Directory:
-            inside = sorted(files.get_file_info(pyarrow.fs.FileSelector(place)), key=lambda each: each.path)
-        for each in inside:
-            if each.type == pyarrow.fs.FileType.File and not _hidden(each.base_name):
-                found.append(Input(files, each.path, each.size, each.mtime_ns))
+        if about.type == pyarrow.fs.FileType.File:
+            found.append(Input(files, about.path, about.size, about.mtime_ns))
+        else:
+            found += _inside(files, place)
     if not found:
         raise InputError(f"there are no files in {', '.join(repr(os.fspath(path)) for path in paths)}; expected at least one")
     return found
+
+
+def _inside(files: pyarrow.fs.FileSystem, folder: str) -> Iterator[Input]:
+    """Files of a folder, by name."""
+    for each in sorted(files.get_file_info(pyarrow.fs.FileSelector(folder)), key=lambda each: each.path):
+        if _hidden(each.base_name):
+            continue
+        if each.type == pyarrow.fs.FileType.Directory:
+            raise InputError(
+                f"the folder '{folder}' has a folder '{each.base_name}' in it, expected files alone; name each folder of files as an input")
+        yield Input(files, each.path, each.size, each.mtime_ns)
 
 
 @contextlib.contextmanager

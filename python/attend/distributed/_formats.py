@@ -81,9 +81,11 @@ class JsonLines(Lines):
     has_columns = True
 
     def _values(self, file: Input, chunk: list[tuple[int, bytes]], columns: Columns, model: Model) -> tuple[list[str], Counts]:
-        rows = [_object(line, columns, f"{file}, at byte {begin}") for begin, line in chunk]
-        values, counts = _run(model, [row[columns.column] for row in rows], f"{file}, from byte {chunk[0][0]} on")
-        return [json.dumps(row | {columns.target: value}, ensure_ascii=False) for row, value in zip(rows, values, strict=True)], counts
+        rows = [_row(line, columns, f"{file}, at byte {begin}") for begin, line in chunk]
+        values, counts = _run(model, [text for _, text in rows], f"{file}, from byte {chunk[0][0]} on")
+        name = json.dumps(columns.target, ensure_ascii=False)
+        # Into the object as it is written: read and written again, numbers would be rounded and members of one name lost.
+        return [f"{row}, {name}: {json.dumps(value, ensure_ascii=False)}}}" for (row, _), value in zip(rows, values, strict=True)], counts
 
 
 class Parquet:
@@ -103,8 +105,7 @@ class Parquet:
                 yield from ((begin, min(begin + step, group.num_rows), number) for begin in range(0, group.num_rows, step))
 
     def run(self, file: Input, part: Part, columns: Columns, model: Model, stream: Any) -> Counts:
-        with _parquet(file) as reader:
-            rows = reader.read_row_group(part.group).slice(part.begin, part.end - part.begin)
+        rows = _row_group(file, part.group).slice(part.begin, part.end - part.begin)
         table, counts = with_column(rows, columns, model, f"{file}, row group {part.group}, from row {part.begin} on")
         pyarrow.parquet.write_table(table, stream)
         return counts
@@ -145,6 +146,21 @@ def _parquet(file: Input) -> pyarrow.parquet.ParquetFile:
         raise InputError(f"{file} can't be read as Parquet: {error}") from error
 
 
+_last_group: list[tuple[Input, int, pa.Table]] = []  # at most one
+
+
+def _row_group(file: Input, number: int) -> pa.Table:
+    """A row group, which a process keeps until it asks for another: its parts come one after the other, and each would read all of it."""
+    for known, group, rows in _last_group:
+        if (known, group) == (file, number):
+            return rows
+    _last_group.clear()  # first, so that there is room for the next
+    with _parquet(file) as reader:
+        rows = reader.read_row_group(number)
+    _last_group.append((file, number, rows))
+    return rows
+
+
 def _lines(file: Input, part: Part) -> Iterator[tuple[int, bytes]]:
     """Where each line of the part begins, in bytes of the text, and the line without LF or CRLF."""
     compression = _COMPRESSED.get(pathlib.PurePath(file.path).suffix)
@@ -170,9 +186,11 @@ def _text(line: bytes, where: str) -> str:
         return line.decode(errors="replace")
 
 
-def _object(line: bytes, columns: Columns, where: str) -> dict[str, Any]:
+def _row(line: bytes, columns: Columns, where: str) -> tuple[str, str | None]:
+    """The object without its last brace, and its text."""
     try:
-        row = json.loads(line)
+        written = line.decode("utf-8-sig", "surrogatepass")
+        row = json.loads(written)
     except ValueError as error:
         raise InputError(f"{where}: expected a JSON object in one line: {error}") from error
     if not isinstance(row, dict) or columns.column not in row:
@@ -183,4 +201,4 @@ def _object(line: bytes, columns: Columns, where: str) -> dict[str, Any]:
         raise InputError(f"{where}: '{columns.column}' is {json.dumps(text)[:40]}, expected a string or null")
     if columns.target in row:
         raise InputError(f"{where} there is a '{columns.target}' already; give another name for the target")
-    return row
+    return written.rstrip().removesuffix("}").rstrip(), text

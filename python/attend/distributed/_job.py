@@ -149,11 +149,20 @@ class Job:
     def run_part(self, number: int, threads: int) -> _models.Counts:
         """Makes a part, in this process. Counts nothing where it is there: its worker was lost before it could tell."""
         part, path = self.parts[number], f"{self._folder}/{self.name(number)}"
-        if self._place.get_file_info(path).type == pyarrow.fs.FileType.File:
+        if self._is_there(path):
             return _models.Counts()
         model = self.loaded(threads)
-        with _files.whole_file(self._place, path) as stream:
-            return self.format.run(self.files[part.input], part, self.columns, model, stream)
+        try:
+            with _files.whole_file(self._place, path) as stream:
+                return self.format.run(self.files[part.input], part, self.columns, model, stream)
+        except OSError:  # such as that another process made the part, too, and then removed what this one had begun
+            if self._is_there(path):
+                return _models.Counts()
+            raise
+
+    def _is_there(self, path: str) -> bool:
+        found: bool = self._place.get_file_info(path).type == pyarrow.fs.FileType.File
+        return found
 
     def finish(self, results: Iterable[_models.Counts]) -> Report:
         """Adds up what an engine does of the missing parts. Once all are there, removes what killed processes left."""
