@@ -25,8 +25,8 @@ nb::list TextsOfDocument(const HtmlDocument& document) {
 }
 
 // The segment's HTML; its white space at both ends is the translation's too.
-std::string TranslateSegment(const HtmlDocument& document, size_t segment, std::string translation,
-                             const Links& links) {
+std::string TranslateSegment(const HtmlDocument& document, size_t segment,
+                             const std::string& translation, const Links& links) {
   const std::string& text = document.Text(segment);
   std::vector<TextPart> parts;
   AddTrimmed(text, 0, text.size(), &parts);

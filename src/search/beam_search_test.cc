@@ -30,20 +30,20 @@ double PenaltyOf(const Candidate& next, const std::vector<int32_t>& ids,
 std::vector<SearchResult> AllOutputs(uint64_t seed, int64_t longest,
                                      double repetition_penalty = 1) {
   std::vector<SearchResult> all;
-  const std::function<void(std::vector<int32_t>, double, double)> visit = [&](auto ids, double sum,
-                                                                              double penalty) {
-    for (const Candidate& next : NextOf(seed, ids)) {
-      const double total = sum + next.log_probability;
-      if (next.id == kEos) {
-        const double length = static_cast<double>(ids.size()) + 1;
-        all.push_back({ids, (total - penalty) / std::pow((5 + length) / 6, 0.6), total, true});
-      } else if (std::ssize(ids) + 1 < longest) {
-        auto longer = ids;
-        longer.push_back(next.id);
-        visit(longer, total, penalty + PenaltyOf(next, ids, repetition_penalty));
-      }
-    }
-  };
+  const std::function<void(const std::vector<int32_t>&, double, double)> visit =
+      [&](const auto& ids, double sum, double penalty) {
+        for (const Candidate& next : NextOf(seed, ids)) {
+          const double total = sum + next.log_probability;
+          if (next.id == kEos) {
+            const double length = static_cast<double>(ids.size()) + 1;
+            all.push_back({ids, (total - penalty) / std::pow((5 + length) / 6, 0.6), total, true});
+          } else if (std::ssize(ids) + 1 < longest) {
+            auto longer = ids;
+            longer.push_back(next.id);
+            visit(longer, total, penalty + PenaltyOf(next, ids, repetition_penalty));
+          }
+        }
+      };
   visit({}, 0, 0);
   std::sort(all.begin(), all.end(), [](auto& a, auto& b) { return a.score > b.score; });
   return all;

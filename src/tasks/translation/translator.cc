@@ -115,7 +115,8 @@ struct Translator::Impl {
     input.options.groups = 1;
     input.options.beam_size = input.options.n_best =
         std::min(kTokensOfAWord * count, kMostBeamSize);
-    std::vector<SearchInput> inputs(1, std::move(input));
+    std::vector<SearchInput> inputs;
+    inputs.push_back(std::move(input));
     auto found = running.Get().calls.Run(std::move(inputs), CallOptionsOf(options));
     const auto last_word = [&](const std::vector<int32_t>& ids) {
       const std::vector<int64_t> words = runner.target().WordsOfIds(ids);
