@@ -240,6 +240,31 @@ def test_slides_keep_their_formatting(tmp_path):
     assert_same_but_runs(source, target, "ppt/slides/slide1.xml", "ppt/notesSlides/notesSlide1.xml", *(name for name in parts(source) if re.fullmatch(r"ppt/charts/\w+.xml", name)))
 
 
+OPEN_TEXT = "urn:oasis:names:tc:opendocument:xmlns:text:1.0"
+
+
+def paragraph_of_odt(folder, paragraph, **options):
+    """What becomes of the content of a paragraph, as XML."""
+    office = "urn:oasis:names:tc:opendocument:xmlns:office:1.0"
+    with zipfile.ZipFile(folder / "a.odt", "w") as archive:
+        archive.writestr("mimetype", "application/vnd.oasis.opendocument.text")
+        archive.writestr("content.xml", f'<o:body xmlns:o="{office}" xmlns:text="{OPEN_TEXT}"><text:p>{paragraph}</text:p></o:body>')
+    found = parts(translated(folder / "a.odt", **options))["content.xml"].decode()
+    return re.fullmatch(r"(?s).*<text:p>(.*)</text:p></o:body>", found)[1]
+
+
+@pytest.mark.parametrize(("name", "identity"), [("change", "change-id"), ("toc-mark", "id"), ("bookmark", "name")])
+def test_ranges_of_open_documents_begin_before_they_end(tmp_path, name, identity):
+    def mark(which, value):
+        return f'<text:{name}-{which} text:{identity}="{value}"/>'
+
+    paragraph = f'{mark("start", 1)}one{mark("end", 1)} and {mark("start", 2)}two{mark("end", 2)}'
+    assert paragraph_of_odt(tmp_path, paragraph) == paragraph.replace("one", "ONE").replace("and", "AND").replace("two", "TWO")
+    moved = paragraph_of_odt(tmp_path, paragraph.replace("one", "one word"), reverse=True)
+    for value in (1, 2):
+        assert 0 <= moved.index(mark("start", value)) < moved.index(mark("end", value))
+
+
 def test_an_open_document_keeps_its_formatting(tmp_path):
     odf = pytest.importorskip("odf.opendocument")
     from odf import style, table, text

@@ -27,6 +27,9 @@ _KINDS = {
 # Beginnings of the names of what marks a place or a range.
 _MARKS = ("bookmark", "reference-mark", "change", "toc-mark", "alphabetical-index-mark", "user-index-mark")
 
+# Attributes that say which ends belong together: of bookmarks and references, of tracked changes, of marks for an index.
+_IDENTITIES = tuple(f"{{{_TEXT}}}{name}" for name in ("name", "change-id", "id"))
+
 
 def _kind_of(node: etree._Element) -> Inline:
     name, space = local_name(node), namespace(node)
@@ -67,5 +70,5 @@ class OpenDocument:
         """Writes the document with each of its texts replaced; once."""
         for (node, segment), translation in zip(self._paragraphs, translations, strict=True):
             fill(node, segment, translation, move=True)
-            order_ranges(node, f"{{{_TEXT}}}name")
+            order_ranges(node, *_IDENTITIES)
         self._archive.write(path, {name: serialise(tree) for name, tree in self._trees.items()})
