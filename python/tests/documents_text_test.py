@@ -174,6 +174,15 @@ def test_a_catalogue(tmp_path):
     assert polib.pofile(translated_text(tmp_path, "b.po", one_form))[3].msgstr_plural == {0: "{n} THINGS HERE"}
 
 
+def test_forms_of_a_message_that_are_there_stay(tmp_path):
+    content = CATALOGUE.replace('msgstr[1] ""', 'msgstr[1] "eins"')
+    forms = {0: "ONE {thing} HERE", 1: "{n} THINGS HERE", 2: "{n} THINGS HERE"}
+    assert polib.pofile(translated_text(tmp_path, "a.po", content))[3].msgstr_plural == forms | {1: "eins"}
+    assert polib.pofile(translated_text(tmp_path, "b.po", content, retranslate=True))[3].msgstr_plural == forms
+    fuzzy = content.replace("#, python-brace-format", "#, fuzzy, python-brace-format")
+    assert polib.pofile(translated_text(tmp_path, "c.po", fuzzy))[3].msgstr_plural == forms
+
+
 def test_a_catalogue_in_another_encoding_becomes_utf_8(tmp_path):
     (tmp_path / "a.po").write_bytes('msgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=ISO-8859-1\\n"\n\nmsgid "\u00ff"\nmsgstr ""\n'.encode("latin-1"))
     after = polib.pofile(str(translated(tmp_path / "a.po")))
