@@ -9,7 +9,7 @@ import attend.documents
 import pytest
 from translated_documents import LAUGHS, Stub, refused, text_file, translated, translated_text, without
 
-polib, srt, _ = (pytest.importorskip(name) for name in ("polib", "srt", "webvtt"))
+polib, srt, webvtt = (pytest.importorskip(name) for name in ("polib", "srt", "webvtt"))
 etree = pytest.importorskip("lxml.etree")
 
 from attend._attend import HtmlDocument  # noqa: E402
@@ -103,6 +103,17 @@ def test_formatting_that_parts_is_a_copy(tmp_path):
     text_file(tmp_path, "a.xlf", xliff('<unit id="1"><segment><source>a <sc id="1"/>red house<ec startRef="1"/></source></segment></unit>', "2.0"))
     attend.translate_file(Parting(), source, tmp_path / "b.xlf")
     assert targets((tmp_path / "b.xlf").read_text()) == ['<sc id="1"/>RED<ec startRef="1"/> A HOUSE']
+
+
+@pytest.mark.parametrize(("version", "unit", "attributes"), [
+    ("1.2", '<trans-unit id="1"><source>one</source></trans-unit>', ("source-language", "target-language")),
+    ("2.0", '<unit id="1"><segment><source>one</source></segment></unit>', ("srcLang", "trgLang"))])
+def test_languages_of_xliff_must_agree(tmp_path, version, unit, attributes):
+    source = text_file(tmp_path, "a.xlf", xliff(unit, version))
+    for options, words in (({"source_language": "fr"}, f'{attributes[0]}="en"'), ({"target_language": "fr"}, f'{attributes[1]}="de"')):
+        with pytest.raises(attend.UsageError, match=f"{words}, expected fr"):
+            translated(source, **options)
+    assert targets(translated(source, source_language="en-GB", target_language="de_AT").read_text()) == ["ONE"]
 
 
 def test_a_translation_memory(tmp_path):
@@ -224,6 +235,24 @@ def test_web_subtitles(tmp_path):
     assert found.replace("00:00:0", "00:0") == content.replace("Fish", "FISH").replace("big chips", "BIG CHIPS").replace("two words", "TWO WORDS")
     with pytest.raises(attend.InputError, match="no WebVTT"):
         translated(text_file(tmp_path, "b.vtt", "some text\n"))
+
+
+class Losing(Stub):
+    """Translates what has the word `lost` to nothing."""
+
+    def translation(self, text):
+        return super().translation("" if "lost" in text else text)
+
+
+def test_cues_of_web_subtitles_do_not_vanish(tmp_path):
+    cue = "WEBVTT\n\n00:00:01.000 --> 00:00:02.000\none\n"
+    refused(text_file(tmp_path, "a.vtt", f"{cue}\n00:00:03,000 --> 00:00:04,000\ntwo\n"), attend.InputError, "no WebVTT", "00:00:03,000")
+    refused(text_file(tmp_path, "a.vtt", f"{cue}00:00:03.000 --> 00:00:04.000\ntwo\n"), attend.InputError, "no WebVTT")
+    windows = cue.replace("\n", "\r\n")
+    assert translated_text(tmp_path, "b.vtt", windows) == windows.replace("one", "ONE")
+    source = text_file(tmp_path, "c.vtt", cue.replace("one", "- one\n- lost\n- two"))
+    attend.translate_file(Losing(), source, tmp_path / "d.vtt")
+    assert len(webvtt.read(tmp_path / "d.vtt")) == 1 and "TWO" in webvtt.read(tmp_path / "d.vtt")[0].text
 
 
 def test_a_table(tmp_path):
