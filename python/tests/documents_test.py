@@ -265,6 +265,34 @@ def test_ranges_of_open_documents_begin_before_they_end(tmp_path, name, identity
         assert 0 <= moved.index(mark("start", value)) < moved.index(mark("end", value))
 
 
+def test_spaces_of_open_documents_stay(tmp_path):
+    assert paragraph_of_odt(tmp_path, 'one<text:s text:c="5"/>two<text:s/>three') == 'ONE<text:s text:c="5"/>TWO THREE'
+
+
+@pytest.mark.parametrize("packing", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+@pytest.mark.parametrize("name", ["word/document.xml", "word/styles.xml"])
+def test_parts_that_are_packed_otherwise_and_damaged_are_refused(tmp_path, packing, name):
+    source = word_document(tmp_path / "a.docx")
+    content = parts(source)
+    with zipfile.ZipFile(source, "w", packing) as archive:
+        for each, text in content.items():
+            archive.writestr(each, text)
+        part = archive.getinfo(name)
+    damaged = bytearray(source.read_bytes())
+    begin = part.header_offset + 30 + len(name)
+    damaged[begin + 9:begin + part.compress_size] = bytes(b ^ 255 for b in damaged[begin + 9:begin + part.compress_size])
+    source.write_bytes(damaged)
+    refused(source, attend.InputError, name, "damaged")
+
+
+def test_an_archive_of_a_later_version_is_refused(tmp_path):
+    source = word_document(tmp_path / "a.docx")
+    damaged = bytearray(source.read_bytes())
+    damaged[damaged.index(b"PK\x01\x02") + 6] = 99  # the version that is needed
+    source.write_bytes(damaged)
+    refused(source, attend.InputError, "packed in a way")
+
+
 def test_an_open_document_keeps_its_formatting(tmp_path):
     odf = pytest.importorskip("odf.opendocument")
     from odf import style, table, text

@@ -99,6 +99,9 @@ def test_formatting_that_parts_is_a_copy(tmp_path):
     source = text_file(tmp_path, "a.xlf", xliff('<unit id="1"><segment><source>a <pc id="1">red house</pc></source></segment></unit>', "2.0"))
     attend.translate_file(Parting(), source, tmp_path / "b.xlf")
     assert targets((tmp_path / "b.xlf").read_text()) == ['<pc id="1">RED</pc> A <pc id="1-2" copyOf="1">HOUSE</pc>']
+    text_file(tmp_path, "a.xlf", xliff('<unit id="1"><segment><source>a <mrk id="m">red house</mrk></source></segment></unit>', "2.0"))
+    attend.translate_file(Parting(), source, tmp_path / "b.xlf")
+    assert targets((tmp_path / "b.xlf").read_text()) == ['<mrk id="m">RED</mrk> A <mrk id="m-2">HOUSE</mrk>']
     # Two elements that name each other come once.
     text_file(tmp_path, "a.xlf", xliff('<unit id="1"><segment><source>a <sc id="1"/>red house<ec startRef="1"/></source></segment></unit>', "2.0"))
     attend.translate_file(Parting(), source, tmp_path / "b.xlf")
@@ -114,6 +117,11 @@ def test_languages_of_xliff_must_agree(tmp_path, version, unit, attributes):
         with pytest.raises(attend.UsageError, match=f"{words}, expected fr"):
             translated(source, **options)
     assert targets(translated(source, source_language="en-GB", target_language="de_AT").read_text()) == ["ONE"]
+
+
+def test_a_source_that_is_missing(tmp_path):
+    with pytest.raises(attend.InputError, match=r"a\.tsv.*No such file"):
+        attend.translate_file(Stub(), tmp_path / "a.tsv", text_file(tmp_path, "b.tsv", "one"))
 
 
 def test_a_translation_memory(tmp_path):

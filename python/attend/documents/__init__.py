@@ -97,8 +97,8 @@ def translate_file(
     source, target = pathlib.Path(source), pathlib.Path(target)
     if _format_of(source) != _format_of(target) or {source.suffix.lower(), target.suffix.lower()} == {".docx", ".pptx"}:
         raise UsageError(f"'{target}' ends in '{target.suffix}', expected '{source.suffix}', as the source does: formats are not converted")
+    document = read_document(source, ReadingOptions(source_language, target_language, retranslate))
     if target.exists() and source.samefile(target):
         raise UsageError(f"'{target}' is the source itself; name another file")
-    document = read_document(source, ReadingOptions(source_language, target_language, retranslate))
     write_document(document, translate_html(translator, document.texts, **options), target)
     return len(document.texts)

@@ -129,10 +129,11 @@ class XliffDocument:
 
     def _name_copy(self, node: etree._Element, number: int) -> None:
         """Version 2 says what is a copy of what; in version 1.2 it has the same id."""
-        if self._is_2 and local_name(node) == "pc":
+        if self._is_2 and local_name(node) in ("pc", "mrk"):
             original = node.get("id") or ""
             node.set("id", f"{original}-{number}")
-            node.set("copyOf", original)
+            if local_name(node) == "pc":  # annotations have no such attribute
+                node.set("copyOf", original)
 
     def _target(self, holder: etree._Element) -> etree._Element:
         """The target of a unit, empty, or with the sentences of its source."""
