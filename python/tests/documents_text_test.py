@@ -263,6 +263,14 @@ def test_cues_of_web_subtitles_do_not_vanish(tmp_path):
     assert len(webvtt.read(tmp_path / "d.vtt")) == 1 and "TWO" in webvtt.read(tmp_path / "d.vtt")[0].text
 
 
+def test_hostile_formatting(tmp_path):
+    cue = "1\n00:00:01,000 --> 00:00:02,000\n{}\n"
+    refused(text_file(tmp_path, "a.srt", cue.format("<b>" * 1000 + "x" + "</b>" * 1000)), attend.InputError, "more than 200 deep")
+    unit = '<trans-unit id="1"><source>{}</source></trans-unit>'
+    nested = '<g id="1">' * 240 + "x" + "</g>" * 240
+    refused(text_file(tmp_path, "a.xlf", xliff(unit.format(nested))), attend.InputError, "more than 200 deep")
+
+
 def test_a_table(tmp_path):
     found = translated_text(tmp_path, "a.tsv", '\ufeffone <b> & "two"\t\tc\r\ndone\tfertig\nalone\n\n \tx\nlast')
     assert found == '\ufeffONE <B> & "TWO"\tONE <B> & "TWO"\tc\r\n'.replace("ONE <B> & \"TWO\"\t", 'one <b> & "two"\t', 1) + "done\tfertig\nalone\tALONE\n\n \tx\nlast\tLAST"

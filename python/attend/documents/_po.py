@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
 # %s, %(name)d, %-5.2f, %1$s, %@ of those that begin with %; {name}, {0:.2f} of the others.
-_PERCENT = re.compile(r"%(?:\(\w+\)|\d+\$)?[-+ #0']*[\d*]*(?:\.[\d*]+)?(?:hh|h|ll|l|q|j|z|t|L)?[A-Za-z@%]")
+_PERCENT = re.compile(r"%(?:\(\w+\)|\d+\$)?[-+ #0']*(?!0)[\d*]*(?:\.[\d*]+)?(?:hh|h|ll|l|q|j|z|t|L)?[A-Za-z@%]")
 _BRACE = re.compile(r"\{[^{}\s]*\}")
 _BRACED = {"python-brace-format", "csharp-format", "java-format", "java-printf-format", "perl-brace-format", "kde-kuit-format", "c++-format"}
 _PLURALS = re.compile(r"nplurals\s*=\s*(\d+)")
