@@ -265,6 +265,12 @@ def test_ranges_of_open_documents_begin_before_they_end(tmp_path, name, identity
         assert 0 <= moved.index(mark("start", value)) < moved.index(mark("end", value))
 
 
+def test_parts_that_are_read_are_limited_together(tmp_path, monkeypatch):
+    source = word_document(tmp_path / "a.docx")
+    monkeypatch.setattr("attend.documents._archive._MOST_READ", len(parts(source)["word/document.xml"]))
+    refused(source, attend.InputError, "bytes of text")
+
+
 def test_spaces_of_open_documents_stay(tmp_path):
     assert paragraph_of_odt(tmp_path, 'one<text:s text:c="5"/>two<text:s/>three') == 'ONE<text:s text:c="5"/>TWO THREE'
 

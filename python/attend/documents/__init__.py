@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from attend._errors import UsageError
 from attend._html import translate_html
+from attend._packages import needed
 from attend._whole import whole
 
 if TYPE_CHECKING:
@@ -63,11 +64,8 @@ def read_document(path: str | os.PathLike[str], options: ReadingOptions | None =
     """Reads the document at `path`, by its ending."""
     path = pathlib.Path(path)
     file, name = _format_of(path)
-    try:
+    with needed(f"a {path.suffix} file", "'attend[documents]'"):
         module = importlib.import_module(f"attend.documents.{file}")
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            f"{path.suffix} files need the package {error.name}, which is not installed: pip install 'attend[documents]'", name=error.name) from error
     return cast(Document, getattr(module, name)(path, options or ReadingOptions()))
 
 

@@ -14,6 +14,7 @@ from attend._errors import InputError
 from attend.documents._xml import MOST_BYTES
 
 _MOST_PARTS = 20_000
+_MOST_READ = 200 << 20  # bytes of the parts that are read into memory
 _MOST_UNPACKED = 2 << 30  # bytes of all parts
 # Archives that unpack to much more than they are hold nothing that people wrote.
 _MOST_GROWTH, _SMALL = 200, 32 << 20
@@ -26,7 +27,7 @@ class Archive:
     """Reads parts within limits; sizes are looked at before anything is unpacked."""
 
     def __init__(self, path: pathlib.Path) -> None:
-        self._path = path
+        self._path, self._bytes_read = path, 0
         try:
             with path.open("rb") as file:
                 begin = file.read(8)
@@ -68,6 +69,9 @@ class Archive:
             part = self._zip.getinfo(name)
             if part.file_size > MOST_BYTES:
                 raise InputError(f"'{self._path}': the part {name} has {part.file_size:,} bytes, expected at most {MOST_BYTES:,}")
+            self._bytes_read += part.file_size
+            if self._bytes_read > _MOST_READ:
+                raise InputError(f"'{self._path}' has more than {_MOST_READ:,} bytes of text and what belongs to it; divide the document")
             return self._zip.read(part)
         except KeyError as error:
             raise InputError(f"'{self._path}' is no {self._path.suffix[1:]} file: it has no part {name}") from error
