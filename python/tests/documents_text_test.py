@@ -193,6 +193,19 @@ def test_a_catalogue(tmp_path):
     assert polib.pofile(translated_text(tmp_path, "b.po", one_form))[3].msgstr_plural == {0: "{n} THINGS HERE"}
 
 
+@pytest.mark.parametrize("flag", ["qt-format", "kde-format", "kde-kuit-format"])
+def test_placeholders_of_qt_are_kept(tmp_path, flag):
+    content = f'msgid ""\nmsgstr ""\n\n#, {flag}\nmsgid "%1 is 100% of %L12, %n"\nmsgstr ""\n'
+    assert polib.pofile(translated_text(tmp_path, "a.po", content))[0].msgstr == "%1 IS 100% OF %L12, %n"
+
+
+@pytest.mark.parametrize("label", ['<meta charset="{}">', '<meta http-equiv="Content-Type" content="text/html; charset={}">'])
+def test_a_page_names_the_encoding_that_it_is_written_in(tmp_path, label):
+    page = "<html><head>{}</head><body><p>one</p></body></html>"
+    found = translated_text(tmp_path, "a.html", page.format(label.format("iso-8859-1")))
+    assert found == page.format(label.format("utf-8")).replace("one", "ONE")
+
+
 def test_forms_of_a_message_that_are_there_stay(tmp_path):
     content = CATALOGUE.replace('msgstr[1] ""', 'msgstr[1] "eins"')
     forms = {0: "ONE {thing} HERE", 1: "{n} THINGS HERE", 2: "{n} THINGS HERE"}

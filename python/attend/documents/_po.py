@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
 # %s, %(name)d, %-5.2f, %1$s, %@ of those that begin with %; {name}, {0:.2f} of the others.
 _PERCENT = re.compile(r"%(?:\(\w+\)|\d+\$)?[-+ #0']*(?!0)[\d*]*(?:\.[\d*]+)?(?:hh|h|ll|l|q|j|z|t|L)?[A-Za-z@%]")
+_NUMBERED = re.compile(r"%L?(?:\d+|n)")  # of Qt and KDE
+_QT = {"qt-format", "qt-plural-format", "kde-format", "kde-kuit-format"}
 _BRACE = re.compile(r"\{[^{}\s]*\}")
-_BRACED = {"python-brace-format", "csharp-format", "java-format", "java-printf-format", "perl-brace-format", "kde-kuit-format", "c++-format"}
+_BRACED = {"python-brace-format", "csharp-format", "java-format", "java-printf-format", "perl-brace-format", "c++-format"}
 _PLURALS = re.compile(r"nplurals\s*=\s*(\d+)")
 _MOST_PLURALS = 10
 
@@ -30,8 +32,9 @@ def _placeholders(flags: list[str]) -> re.Pattern[str] | None:
     formats = {flag for flag in flags if flag.endswith("-format") and not flag.startswith("no-")}
     if not formats:
         return None
-    patterns = ([_BRACE.pattern] if formats & _BRACED else []) + ([_PERCENT.pattern] if formats - _BRACED | formats & {"java-printf-format"} else [])
-    return re.compile("|".join(patterns))
+    patterns = [
+        (_BRACE, formats & _BRACED), (_NUMBERED, formats & _QT), (_PERCENT, formats - _BRACED - _QT | formats & {"java-printf-format"})]
+    return re.compile("|".join(pattern.pattern for pattern, wanted in patterns if wanted))
 
 
 class PoDocument:
