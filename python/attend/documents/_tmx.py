@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from attend._errors import InputError, UsageError
 from attend.documents._segment import Segment
-from attend.documents._xml import XML_LANG, Inline, add_behind, fill, local_name, parse, read_bytes, read_inline, same_language, serialise, shell_of, text_of
+from attend.documents._xml import (
+    XML_LANG, Inline, add_behind, fill, local_name, parse, read_bytes, read_inline, same_language, serialise, shell_of, text_of)
 from lxml import etree
 
 if TYPE_CHECKING:
