@@ -240,6 +240,65 @@ def test_slides_keep_their_formatting(tmp_path):
     assert_same_but_runs(source, target, "ppt/slides/slide1.xml", "ppt/notesSlides/notesSlide1.xml", *(name for name in parts(source) if re.fullmatch(r"ppt/charts/\w+.xml", name)))
 
 
+OPEN_TEXT = "urn:oasis:names:tc:opendocument:xmlns:text:1.0"
+
+
+def paragraph_of_odt(folder, paragraph, **options):
+    """What becomes of the content of a paragraph, as XML."""
+    office = "urn:oasis:names:tc:opendocument:xmlns:office:1.0"
+    with zipfile.ZipFile(folder / "a.odt", "w") as archive:
+        archive.writestr("mimetype", "application/vnd.oasis.opendocument.text")
+        archive.writestr("content.xml", f'<o:body xmlns:o="{office}" xmlns:text="{OPEN_TEXT}"><text:p>{paragraph}</text:p></o:body>')
+    found = parts(translated(folder / "a.odt", **options))["content.xml"].decode()
+    return re.fullmatch(r"(?s).*<text:p>(.*)</text:p></o:body>", found)[1]
+
+
+@pytest.mark.parametrize(("name", "identity"), [("change", "change-id"), ("toc-mark", "id"), ("bookmark", "name")])
+def test_ranges_of_open_documents_begin_before_they_end(tmp_path, name, identity):
+    def mark(which, value):
+        return f'<text:{name}-{which} text:{identity}="{value}"/>'
+
+    paragraph = f'{mark("start", 1)}one{mark("end", 1)} and {mark("start", 2)}two{mark("end", 2)}'
+    assert paragraph_of_odt(tmp_path, paragraph) == paragraph.replace("one", "ONE").replace("and", "AND").replace("two", "TWO")
+    moved = paragraph_of_odt(tmp_path, paragraph.replace("one", "one word"), reverse=True)
+    for value in (1, 2):
+        assert 0 <= moved.index(mark("start", value)) < moved.index(mark("end", value))
+
+
+def test_parts_that_are_read_are_limited_together(tmp_path, monkeypatch):
+    source = word_document(tmp_path / "a.docx")
+    monkeypatch.setattr("attend.documents._archive._MOST_READ", len(parts(source)["word/document.xml"]))
+    refused(source, attend.InputError, "bytes of text")
+
+
+def test_spaces_of_open_documents_stay(tmp_path):
+    assert paragraph_of_odt(tmp_path, 'one<text:s text:c="5"/>two<text:s/>three') == 'ONE<text:s text:c="5"/>TWO THREE'
+
+
+@pytest.mark.parametrize("packing", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+@pytest.mark.parametrize("name", ["word/document.xml", "word/styles.xml"])
+def test_parts_that_are_packed_otherwise_and_damaged_are_refused(tmp_path, packing, name):
+    source = word_document(tmp_path / "a.docx")
+    content = parts(source)
+    with zipfile.ZipFile(source, "w", packing) as archive:
+        for each, text in content.items():
+            archive.writestr(each, text)
+        part = archive.getinfo(name)
+    damaged = bytearray(source.read_bytes())
+    begin = part.header_offset + 30 + len(name)
+    damaged[begin + 9:begin + part.compress_size] = bytes(b ^ 255 for b in damaged[begin + 9:begin + part.compress_size])
+    source.write_bytes(damaged)
+    refused(source, attend.InputError, name, "damaged")
+
+
+def test_an_archive_of_a_later_version_is_refused(tmp_path):
+    source = word_document(tmp_path / "a.docx")
+    damaged = bytearray(source.read_bytes())
+    damaged[damaged.index(b"PK\x01\x02") + 6] = 99  # the version that is needed
+    source.write_bytes(damaged)
+    refused(source, attend.InputError, "packed in a way")
+
+
 def test_an_open_document_keeps_its_formatting(tmp_path):
     odf = pytest.importorskip("odf.opendocument")
     from odf import style, table, text

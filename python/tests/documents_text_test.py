@@ -9,7 +9,7 @@ import attend.documents
 import pytest
 from translated_documents import LAUGHS, Stub, refused, text_file, translated, translated_text, without
 
-polib, srt, _ = (pytest.importorskip(name) for name in ("polib", "srt", "webvtt"))
+polib, srt, webvtt = (pytest.importorskip(name) for name in ("polib", "srt", "webvtt"))
 etree = pytest.importorskip("lxml.etree")
 
 from attend._attend import HtmlDocument  # noqa: E402
@@ -99,10 +99,29 @@ def test_formatting_that_parts_is_a_copy(tmp_path):
     source = text_file(tmp_path, "a.xlf", xliff('<unit id="1"><segment><source>a <pc id="1">red house</pc></source></segment></unit>', "2.0"))
     attend.translate_file(Parting(), source, tmp_path / "b.xlf")
     assert targets((tmp_path / "b.xlf").read_text()) == ['<pc id="1">RED</pc> A <pc id="1-2" copyOf="1">HOUSE</pc>']
+    text_file(tmp_path, "a.xlf", xliff('<unit id="1"><segment><source>a <mrk id="m">red house</mrk></source></segment></unit>', "2.0"))
+    attend.translate_file(Parting(), source, tmp_path / "b.xlf")
+    assert targets((tmp_path / "b.xlf").read_text()) == ['<mrk id="m">RED</mrk> A <mrk id="m-2">HOUSE</mrk>']
     # Two elements that name each other come once.
     text_file(tmp_path, "a.xlf", xliff('<unit id="1"><segment><source>a <sc id="1"/>red house<ec startRef="1"/></source></segment></unit>', "2.0"))
     attend.translate_file(Parting(), source, tmp_path / "b.xlf")
     assert targets((tmp_path / "b.xlf").read_text()) == ['<sc id="1"/>RED<ec startRef="1"/> A HOUSE']
+
+
+@pytest.mark.parametrize(("version", "unit", "attributes"), [
+    ("1.2", '<trans-unit id="1"><source>one</source></trans-unit>', ("source-language", "target-language")),
+    ("2.0", '<unit id="1"><segment><source>one</source></segment></unit>', ("srcLang", "trgLang"))])
+def test_languages_of_xliff_must_agree(tmp_path, version, unit, attributes):
+    source = text_file(tmp_path, "a.xlf", xliff(unit, version))
+    for options, words in (({"source_language": "fr"}, f'{attributes[0]}="en"'), ({"target_language": "fr"}, f'{attributes[1]}="de"')):
+        with pytest.raises(attend.UsageError, match=f"{words}, expected fr"):
+            translated(source, **options)
+    assert targets(translated(source, source_language="en-GB", target_language="de_AT").read_text()) == ["ONE"]
+
+
+def test_a_source_that_is_missing(tmp_path):
+    with pytest.raises(attend.InputError, match=r"a\.tsv.*No such file"):
+        attend.translate_file(Stub(), tmp_path / "a.tsv", text_file(tmp_path, "b.tsv", "one"))
 
 
 def test_a_translation_memory(tmp_path):
@@ -174,6 +193,28 @@ def test_a_catalogue(tmp_path):
     assert polib.pofile(translated_text(tmp_path, "b.po", one_form))[3].msgstr_plural == {0: "{n} THINGS HERE"}
 
 
+@pytest.mark.parametrize("flag", ["qt-format", "kde-format", "kde-kuit-format"])
+def test_placeholders_of_qt_are_kept(tmp_path, flag):
+    content = f'msgid ""\nmsgstr ""\n\n#, {flag}\nmsgid "%1 is 100% of %L12, %n"\nmsgstr ""\n'
+    assert polib.pofile(translated_text(tmp_path, "a.po", content))[0].msgstr == "%1 IS 100% OF %L12, %n"
+
+
+@pytest.mark.parametrize("label", ['<meta charset="{}">', '<meta http-equiv="Content-Type" content="text/html; charset={}">'])
+def test_a_page_names_the_encoding_that_it_is_written_in(tmp_path, label):
+    page = "<html><head>{}</head><body><p>one</p></body></html>"
+    found = translated_text(tmp_path, "a.html", page.format(label.format("iso-8859-1")))
+    assert found == page.format(label.format("utf-8")).replace("one", "ONE")
+
+
+def test_forms_of_a_message_that_are_there_stay(tmp_path):
+    content = CATALOGUE.replace('msgstr[1] ""', 'msgstr[1] "eins"')
+    forms = {0: "ONE {thing} HERE", 1: "{n} THINGS HERE", 2: "{n} THINGS HERE"}
+    assert polib.pofile(translated_text(tmp_path, "a.po", content))[3].msgstr_plural == forms | {1: "eins"}
+    assert polib.pofile(translated_text(tmp_path, "b.po", content, retranslate=True))[3].msgstr_plural == forms
+    fuzzy = content.replace("#, python-brace-format", "#, fuzzy, python-brace-format")
+    assert polib.pofile(translated_text(tmp_path, "c.po", fuzzy))[3].msgstr_plural == forms
+
+
 def test_a_catalogue_in_another_encoding_becomes_utf_8(tmp_path):
     (tmp_path / "a.po").write_bytes('msgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=ISO-8859-1\\n"\n\nmsgid "\u00ff"\nmsgstr ""\n'.encode("latin-1"))
     after = polib.pofile(str(translated(tmp_path / "a.po")))
@@ -215,6 +256,32 @@ def test_web_subtitles(tmp_path):
     assert found.replace("00:00:0", "00:0") == content.replace("Fish", "FISH").replace("big chips", "BIG CHIPS").replace("two words", "TWO WORDS")
     with pytest.raises(attend.InputError, match="no WebVTT"):
         translated(text_file(tmp_path, "b.vtt", "some text\n"))
+
+
+class Losing(Stub):
+    """Translates what has the word `lost` to nothing."""
+
+    def translation(self, text):
+        return super().translation("" if "lost" in text else text)
+
+
+def test_cues_of_web_subtitles_do_not_vanish(tmp_path):
+    cue = "WEBVTT\n\n00:00:01.000 --> 00:00:02.000\none\n"
+    refused(text_file(tmp_path, "a.vtt", f"{cue}\n00:00:03,000 --> 00:00:04,000\ntwo\n"), attend.InputError, "no WebVTT", "00:00:03,000")
+    refused(text_file(tmp_path, "a.vtt", f"{cue}00:00:03.000 --> 00:00:04.000\ntwo\n"), attend.InputError, "no WebVTT")
+    windows = cue.replace("\n", "\r\n")
+    assert translated_text(tmp_path, "b.vtt", windows) == windows.replace("one", "ONE")
+    source = text_file(tmp_path, "c.vtt", cue.replace("one", "- one\n- lost\n- two"))
+    attend.translate_file(Losing(), source, tmp_path / "d.vtt")
+    assert len(webvtt.read(tmp_path / "d.vtt")) == 1 and "TWO" in webvtt.read(tmp_path / "d.vtt")[0].text
+
+
+def test_hostile_formatting(tmp_path):
+    cue = "1\n00:00:01,000 --> 00:00:02,000\n{}\n"
+    refused(text_file(tmp_path, "a.srt", cue.format("<b>" * 1000 + "x" + "</b>" * 1000)), attend.InputError, "more than 200 deep")
+    unit = '<trans-unit id="1"><source>{}</source></trans-unit>'
+    nested = '<g id="1">' * 240 + "x" + "</g>" * 240
+    refused(text_file(tmp_path, "a.xlf", xliff(unit.format(nested))), attend.InputError, "more than 200 deep")
 
 
 def test_a_table(tmp_path):
@@ -279,7 +346,7 @@ def test_calls_that_make_no_sense(tmp_path, monkeypatch):
             attend.translate_file(Stub(), source, target)
     monkeypatch.setitem(sys.modules, "polib", None)
     monkeypatch.delitem(sys.modules, "attend.documents._po", raising=False)
-    with pytest.raises(ModuleNotFoundError, match=r"pip install 'attend\[documents\]'"):
+    with pytest.raises(ModuleNotFoundError, match=r"a \.po file needs the package polib: pip install 'attend\[documents\]'"):
         attend.documents.read_document(text_file(tmp_path, "a.po", CATALOGUE))
 
 

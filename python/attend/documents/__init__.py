@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from attend._errors import UsageError
 from attend._html import translate_html
+from attend._packages import needed
 from attend._whole import whole
 
 if TYPE_CHECKING:
@@ -63,11 +64,8 @@ def read_document(path: str | os.PathLike[str], options: ReadingOptions | None =
     """Reads the document at `path`, by its ending."""
     path = pathlib.Path(path)
     file, name = _format_of(path)
-    try:
+    with needed(f"a {path.suffix} file", "'attend[documents]'"):
         module = importlib.import_module(f"attend.documents.{file}")
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            f"{path.suffix} files need the package {error.name}, which is not installed: pip install 'attend[documents]'", name=error.name) from error
     return cast(Document, getattr(module, name)(path, options or ReadingOptions()))
 
 
@@ -97,8 +95,8 @@ def translate_file(
     source, target = pathlib.Path(source), pathlib.Path(target)
     if _format_of(source) != _format_of(target) or {source.suffix.lower(), target.suffix.lower()} == {".docx", ".pptx"}:
         raise UsageError(f"'{target}' ends in '{target.suffix}', expected '{source.suffix}', as the source does: formats are not converted")
+    document = read_document(source, ReadingOptions(source_language, target_language, retranslate))
     if target.exists() and source.samefile(target):
         raise UsageError(f"'{target}' is the source itself; name another file")
-    document = read_document(source, ReadingOptions(source_language, target_language, retranslate))
     write_document(document, translate_html(translator, document.texts, **options), target)
     return len(document.texts)

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import lzma
 import pathlib
 import shutil
 import zipfile
 import zlib
 from collections.abc import Mapping
+from typing import IO
 
 from attend._errors import InputError
 from attend.documents._xml import MOST_BYTES
 
 _MOST_PARTS = 20_000
+_MOST_READ = 200 << 20  # bytes of the parts that are read into memory
 _MOST_UNPACKED = 2 << 30  # bytes of all parts
 # Archives that unpack to much more than they are hold nothing that people wrote.
 _MOST_GROWTH, _SMALL = 200, 32 << 20
+# What zipfile raises for parts that are damaged, or packed in a way that it does not know.
+_DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, OSError)
 _OLD_OFFICE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
 
@@ -22,13 +27,15 @@ class Archive:
     """Reads parts within limits; sizes are looked at before anything is unpacked."""
 
     def __init__(self, path: pathlib.Path) -> None:
-        self._path = path
+        self._path, self._bytes_read = path, 0
         try:
             with path.open("rb") as file:
                 begin = file.read(8)
             if begin == _OLD_OFFICE:
                 raise InputError(f"'{path}' has a password or the format of old Office programs; save it without one, in today's format")
             self._zip = zipfile.ZipFile(path)
+        except NotImplementedError as error:
+            raise InputError(f"'{path}' is packed in a way that can't be read ({error}); pack it as a usual ZIP archive") from error
         except zipfile.BadZipFile as error:
             raise InputError(f"'{path}' is no {path.suffix[1:]} file: it is no ZIP archive, or it is cut off") from error
         except OSError as error:
@@ -62,10 +69,13 @@ class Archive:
             part = self._zip.getinfo(name)
             if part.file_size > MOST_BYTES:
                 raise InputError(f"'{self._path}': the part {name} has {part.file_size:,} bytes, expected at most {MOST_BYTES:,}")
+            self._bytes_read += part.file_size
+            if self._bytes_read > _MOST_READ:
+                raise InputError(f"'{self._path}' has more than {_MOST_READ:,} bytes of text and what belongs to it; divide the document")
             return self._zip.read(part)
         except KeyError as error:
             raise InputError(f"'{self._path}' is no {self._path.suffix[1:]} file: it has no part {name}") from error
-        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError) as error:
+        except _DAMAGE as error:
             raise error if isinstance(error, InputError) else InputError(f"'{self._path}': the part {name} is damaged: {error}") from error
 
     def write(self, path: pathlib.Path, changed: Mapping[str, bytes]) -> None:
@@ -79,8 +89,14 @@ class Archive:
                     output.writestr(copy, changed[part.filename])
                     continue
                 copy.file_size = part.file_size
-                try:
-                    with self._zip.open(part) as source, output.open(copy, "w") as target:
-                        shutil.copyfileobj(source, target, 1 << 20)
-                except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
-                    raise InputError(f"'{self._path}': the part {part.filename} is damaged: {error}") from error
+                with output.open(copy, "w") as target:
+                    self._copy(part, target)
+
+    def _copy(self, part: zipfile.ZipInfo, target: IO[bytes]) -> None:
+        try:
+            with self._zip.open(part) as source:
+                shutil.copyfileobj(source, target, 1 << 20)
+        except _DAMAGE as error:
+            if isinstance(error, OSError) and error.errno is not None:  # of the disk; that of a damaged part has no number
+                raise
+            raise InputError(f"'{self._path}': the part {part.filename} is damaged: {error}") from error

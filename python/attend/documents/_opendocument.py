@@ -21,11 +21,14 @@ _PARAGRAPHS = {f"{{{_TEXT}}}p", f"{{{_TEXT}}}h"}
 # Comments and deleted text.
 _NOT_SHOWN = frozenset({f"{{{_OF}office:1.0}}annotation", f"{{{_TEXT}}}tracked-changes"})
 _KINDS = {
-    "span": Inline.FORMAT, "a": Inline.FORMAT, "meta": Inline.FORMAT, "s": Inline.SPACE, "tab": Inline.CUT, "line-break": Inline.CUT,
+    "span": Inline.FORMAT, "a": Inline.FORMAT, "meta": Inline.FORMAT, "tab": Inline.CUT, "line-break": Inline.CUT,
     "soft-page-break": Inline.DROP, "note": Inline.PLACE, "ruby": Inline.KEEP,
 }
 # Beginnings of the names of what marks a place or a range.
 _MARKS = ("bookmark", "reference-mark", "change", "toc-mark", "alphabetical-index-mark", "user-index-mark")
+
+# Attributes that say which ends belong together: of bookmarks and references, of tracked changes, of marks for an index.
+_IDENTITIES = tuple(f"{{{_TEXT}}}{name}" for name in ("name", "change-id", "id"))
 
 
 def _kind_of(node: etree._Element) -> Inline:
@@ -35,6 +38,8 @@ def _kind_of(node: etree._Element) -> Inline:
         return Inline.PLACE if anchor == "as-char" else Inline.MARK
     if space != _TEXT or name.startswith(_MARKS) and not name.endswith("-ref"):
         return Inline.MARK
+    if name == "s":  # one space is text; several, which align text, stay as they are
+        return Inline.SPACE if node.get(f"{{{_TEXT}}}c", "1") == "1" else Inline.CUT
     return _KINDS.get(name, Inline.KEEP)  # fields: a page number, a date
 
 
@@ -67,5 +72,5 @@ class OpenDocument:
         """Writes the document with each of its texts replaced; once."""
         for (node, segment), translation in zip(self._paragraphs, translations, strict=True):
             fill(node, segment, translation, move=True)
-            order_ranges(node, f"{{{_TEXT}}}name")
+            order_ranges(node, *_IDENTITIES)
         self._archive.write(path, {name: serialise(tree) for name, tree in self._trees.items()})

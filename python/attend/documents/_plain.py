@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import pathlib
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -50,12 +51,13 @@ def read_tagged(segment: Segment, text: str, tag: re.Pattern[str], *, kept: re.P
     `kept` are text that is not to be translated; a line end divides. With `entities`, &amp; is a character."""
     tokens = list(_tokens(text, tag))
     pairs = _pairs(tokens)
+    closing = set(pairs.values())
     for at, (is_tag, token) in enumerate(tokens):
         if not is_tag:
             _read_untagged(segment, token, kept, entities=entities)
         elif at in pairs:
             segment.open(_Tags(token, tokens[pairs[at]][1]))
-        elif at in pairs.values():
+        elif at in closing:
             segment.close()
         else:
             segment.mark(token)
@@ -73,16 +75,19 @@ def _tokens(text: str, tag: re.Pattern[str]) -> Iterator[tuple[bool, str]]:
 
 def _pairs(tokens: list[tuple[bool, str]]) -> dict[int, int]:
     """Tokens that close, by those that open."""
-    pairs, opened = {}, list[tuple[str, int]]()
+    pairs, opened, counts = {}, list[tuple[str, int]](), Counter[str]()
     for at, (is_tag, token) in enumerate(tokens):
         name = _NAME.match(token) if is_tag else None
         if name is None or not name[1] or token.endswith("/>"):
             continue
         if not token.startswith("</"):
             opened.append((name[1], at))
-        elif any(each == name[1] for each, _ in opened):
-            while (last := opened.pop())[0] != name[1]:
-                pass
+            counts[name[1]] += 1
+        elif counts[name[1]]:
+            last = ("", 0)
+            while last[0] != name[1]:
+                last = opened.pop()
+                counts[last[0]] -= 1
             pairs[last[1]] = at
     return pairs
 
@@ -115,8 +120,8 @@ def write_tagged(segment: Segment, translation: str, *, entities: bool = False) 
 
 def broken(text: str, lines: int, tag: re.Pattern[str]) -> str:
     """The text in so many lines of about equal length, tags not counted, or fewer where it has too few words."""
-    hidden = [(match.start(), match.end()) for match in tag.finditer(text)]
-    seen = [at for at in range(len(text)) if not any(begin <= at < end for begin, end in hidden)]
+    hidden = {at for match in tag.finditer(text) for at in range(match.start(), match.end())}
+    seen = [at for at in range(len(text)) if at not in hidden]
     spaces = [(place, at) for place, at in enumerate(seen) if text[at] == " " and 0 < place < len(seen) - 1]
     chosen = {0}
     for line in range(1, lines):

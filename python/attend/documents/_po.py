@@ -18,9 +18,11 @@ if TYPE_CHECKING:
 
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
 # %s, %(name)d, %-5.2f, %1$s, %@ of those that begin with %; {name}, {0:.2f} of the others.
-_PERCENT = re.compile(r"%(?:\(\w+\)|\d+\$)?[-+ #0']*[\d*]*(?:\.[\d*]+)?(?:hh|h|ll|l|q|j|z|t|L)?[A-Za-z@%]")
+_PERCENT = re.compile(r"%(?:\(\w+\)|\d+\$)?[-+ #0']*(?!0)[\d*]*(?:\.[\d*]+)?(?:hh|h|ll|l|q|j|z|t|L)?[A-Za-z@%]")
+_NUMBERED = re.compile(r"%L?(?:\d+|n)")  # of Qt and KDE
+_QT = {"qt-format", "qt-plural-format", "kde-format", "kde-kuit-format"}
 _BRACE = re.compile(r"\{[^{}\s]*\}")
-_BRACED = {"python-brace-format", "csharp-format", "java-format", "java-printf-format", "perl-brace-format", "kde-kuit-format", "c++-format"}
+_BRACED = {"python-brace-format", "csharp-format", "java-format", "java-printf-format", "perl-brace-format", "c++-format"}
 _PLURALS = re.compile(r"nplurals\s*=\s*(\d+)")
 _MOST_PLURALS = 10
 
@@ -30,8 +32,9 @@ def _placeholders(flags: list[str]) -> re.Pattern[str] | None:
     formats = {flag for flag in flags if flag.endswith("-format") and not flag.startswith("no-")}
     if not formats:
         return None
-    patterns = ([_BRACE.pattern] if formats & _BRACED else []) + ([_PERCENT.pattern] if formats - _BRACED | formats & {"java-printf-format"} else [])
-    return re.compile("|".join(patterns))
+    patterns = [
+        (_BRACE, formats & _BRACED), (_NUMBERED, formats & _QT), (_PERCENT, formats - _BRACED - _QT | formats & {"java-printf-format"})]
+    return re.compile("|".join(pattern.pattern for pattern, wanted in patterns if wanted))
 
 
 class PoDocument:
@@ -47,7 +50,7 @@ class PoDocument:
             raise InputError(f"'{path}' is no PO file: it has no message")
         plurals = _PLURALS.search(self._catalogue.metadata.get("Plural-Forms", ""))
         self._plurals = min(int(plurals[1]), _MOST_PLURALS) if plurals else 2
-        self._language = options.target_language
+        self._language, self._retranslate = options.target_language, options.retranslate
         self._segments = [
             (entry, plural, segment) for entry in self._catalogue if not entry.obsolete and (options.retranslate or not entry.translated())
             for plural, segment in self._read(entry)]
@@ -64,14 +67,17 @@ class PoDocument:
 
     def write(self, translations: Sequence[str], path: pathlib.Path) -> None:
         """Writes the catalogue with each of its texts translated; once."""
-        for (entry, plural, segment), translation in zip(self._segments, translations, strict=True):
+        for entry, _, _ in self._segments:
+            if self._retranslate or entry.fuzzy:
+                entry.msgstr_plural = dict.fromkeys(entry.msgstr_plural, "")
+        # Plurals come first, and what stands for one fills the forms that they leave.
+        for (entry, plural, segment), translation in reversed(list(zip(self._segments, translations, strict=True))):
             text = write_tagged(segment, translation)
             if not entry.msgid_plural:
                 entry.msgstr = text
-            elif not plural:  # what stands for one, and where a language has one form, the only one
-                entry.msgstr_plural = dict.fromkeys(range(self._plurals), text)
             else:
-                entry.msgstr_plural.update(dict.fromkeys(range(min(1, self._plurals - 1), self._plurals), text))
+                forms = range(min(1, self._plurals - 1) if plural else 0, self._plurals)
+                entry.msgstr_plural |= {form: text for form in forms if not entry.msgstr_plural.get(form)}
             entry.flags = [flag for flag in entry.flags if flag != "fuzzy"]
             entry.previous_msgid = entry.previous_msgid_plural = entry.previous_msgctxt = None
         if self._language:

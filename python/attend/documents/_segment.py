@@ -8,10 +8,13 @@ from enum import Enum, auto
 from typing import Any, NamedTuple
 from xml.sax.saxutils import escape
 
+from attend._errors import InputError
 from lxml import etree
 
 # What XML can't hold.
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+_DEEPEST = 200
 
 
 class Kind(Enum):
@@ -47,7 +50,7 @@ class Segment:
         self._html: list[str] = []
         self._codes: list[Any] = []
         self._open: list[int] = []
-        self._places: list[int] = []  # codes of no text
+        self._places: dict[int, None] = {}  # codes of no text
         self._has_text = False
 
     @property
@@ -64,7 +67,7 @@ class Segment:
         self._codes.append(code)
         number = len(self._codes) - 1
         if not is_text:
-            self._places.append(number)
+            self._places[number] = None
         return number
 
     def text(self, text: str | None) -> None:
@@ -74,6 +77,8 @@ class Segment:
 
     def open(self, code: Any) -> None:
         """Formatting begins."""
+        if len(self._open) == _DEEPEST:
+            raise InputError(f"formatting stands more than {_DEEPEST} deep in formatting; simplify the document")
         self._open.append(self._number(code, is_text=True))
         self._html.append(f"<x-{self._open[-1]}>")
 

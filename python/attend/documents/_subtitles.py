@@ -37,12 +37,16 @@ class _Cue:
         return text if self._spoken else broken(text, len(self._lines), TAG)
 
 
+def _line_end(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"
+
+
 class SrtDocument:
     """SubRip."""
 
     def __init__(self, path: pathlib.Path, options: ReadingOptions) -> None:
         file = read_text(path)
-        self._begin, self._line_end = file.begin, "\r\n" if "\r\n" in file.text else "\n"
+        self._begin, self._line_end = file.begin, _line_end(file.text)
         try:
             self._subtitles = list(srt.parse(file.text.replace("\r\n", "\n")))
         except (srt.SRTParseError, ValueError) as error:
@@ -66,9 +70,9 @@ class VttDocument:
 
     def __init__(self, path: pathlib.Path, options: ReadingOptions) -> None:
         file = read_text(path)
-        self._begin = file.begin
+        self._begin, self._line_end = file.begin, _line_end(file.text)
         try:
-            self._captions = webvtt.from_string(file.text)
+            self._captions = webvtt.from_string(file.text, strict=True)
         except (MalformedFileError, MalformedCaptionError) as error:
             raise InputError(f"'{path}' is no WebVTT that can be read: {' '.join(str(error).split())}") from error
         cues = {at: _Cue("\n".join(each.lines), entities=True) for at, each in enumerate(self._captions.captions)}
@@ -78,5 +82,10 @@ class VttDocument:
     def write(self, translations: Sequence[str], path: pathlib.Path) -> None:
         """Writes the subtitles with each of their texts replaced; once."""
         for (at, cue), translation in zip(self._cues.items(), translations, strict=True):
-            self._captions[at].text = cue.translated(translation)
-        path.write_bytes((self._begin + self._captions.content).encode())
+            lines = cue.translated(translation).split("\n")
+            self._captions[at].text = "\n".join(line for line in lines if line.strip())  # an empty line ends a cue
+        try:
+            text = self._captions.content
+        except ValueError as error:
+            raise InputError(f"'{path}' can't be written as WebVTT: {error}") from error
+        path.write_bytes((self._begin + text.replace("\n", self._line_end)).encode())

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from attend._errors import InputError, UsageError
 from attend.documents._segment import Segment
-from attend.documents._xml import XML_LANG, Inline, add_behind, fill, local_name, parse, read_bytes, read_inline, serialise, shell_of, text_of
+from attend.documents._xml import (
+    XML_LANG, Inline, add_behind, fill, local_name, parse, read_bytes, read_inline, same_language, serialise, shell_of, text_of)
 from lxml import etree
 
 if TYPE_CHECKING:
@@ -25,12 +26,6 @@ def _end_of(begin: etree._Element) -> etree._Element | None:
 
 def _language(variant: etree._Element) -> str:
     return variant.get(XML_LANG) or variant.get("lang") or ""
-
-
-def _same(one: str, other: str) -> bool:
-    """de and de-AT are the same, de-AT and de-CH are not."""
-    a, b = one.lower().replace("_", "-"), other.lower().replace("_", "-")
-    return a == b or a.startswith(f"{b}-") or b.startswith(f"{a}-")
 
 
 class TmxDocument:
@@ -56,8 +51,8 @@ class TmxDocument:
         if language == "*all*":
             raise UsageError(f"'{path}' does not say which language is the source (srclang); name it: source_language, or --source-language")
         variants = unit.findall("{*}tuv")
-        source = next((each for each in variants if _same(_language(each), language)), None)
-        old = next((each for each in variants if _same(_language(each), self._target_language)), None)
+        source = next((each for each in variants if same_language(_language(each), language)), None)
+        old = next((each for each in variants if same_language(_language(each), self._target_language)), None)
         content = None if source is None else source.find("{*}seg")
         known = old is not None and (found := old.find("{*}seg")) is not None and text_of(found).strip()
         if source is None or content is None or source is old or known and not retranslate:

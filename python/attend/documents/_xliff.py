@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from attend._errors import InputError, UsageError
 from attend.documents._segment import Segment
 from attend.documents._xml import (
-    XML_LANG, Inline, add_behind, fill, inherited, local_name, namespace, parse, read_bytes, read_inline, serialise, text_of)
+    XML_LANG, Inline, add_behind, fill, inherited, local_name, namespace, parse, read_bytes, read_inline, same_language, serialise, text_of)
 from lxml import etree
 
 if TYPE_CHECKING:
@@ -67,6 +67,7 @@ class XliffDocument:
         if local_name(root) != "xliff" or version[:1] not in ("1", "2"):
             raise InputError(f"'{path}' is no XLIFF of version 1 or 2: its root is <{local_name(root)} version='{version}'>")
         self._is_2 = version.startswith("2")
+        self._check_languages(path, options)
         self._name_language(path, options.target_language)
         self._segments: list[tuple[etree._Element, etree._Element, Segment]] = []  # (what it stands in, its source, the text)
         holders = "{*}segment" if self._is_2 else "{*}trans-unit"
@@ -75,6 +76,16 @@ class XliffDocument:
             if source is not None and self._is_wanted(holder, retranslate=options.retranslate):
                 self._segments += [(holder, part, segment) for part, segment in self._read(holder, source) if segment.has_text]
         self.texts = [segment.html for _, _, segment in self._segments]
+
+    def _check_languages(self, path: pathlib.Path, options: ReadingOptions) -> None:
+        """Those of the document against those that were asked for."""
+        root = self._tree.getroot()
+        names = ("srcLang", "trgLang") if self._is_2 else ("source-language", "target-language")
+        for node in [root] if self._is_2 else root.iter("{*}file"):
+            for attribute, wanted in zip(names, (options.source_language, options.target_language), strict=True):
+                found = node.get(attribute)
+                if found and wanted and not same_language(found, wanted):
+                    raise UsageError(f"'{path}' says {attribute}=\"{found}\", expected {wanted}; use a model of these languages, or change the file")
 
     def _name_language(self, path: pathlib.Path, language: str | None) -> None:
         """Where the document does not."""
@@ -118,10 +129,11 @@ class XliffDocument:
 
     def _name_copy(self, node: etree._Element, number: int) -> None:
         """Version 2 says what is a copy of what; in version 1.2 it has the same id."""
-        if self._is_2 and local_name(node) == "pc":
+        if self._is_2 and local_name(node) in ("pc", "mrk"):
             original = node.get("id") or ""
             node.set("id", f"{original}-{number}")
-            node.set("copyOf", original)
+            if local_name(node) == "pc":  # annotations have no such attribute
+                node.set("copyOf", original)
 
     def _target(self, holder: etree._Element) -> etree._Element:
         """The target of a unit, empty, or with the sentences of its source."""

@@ -184,13 +184,16 @@ def fill(element: etree._Element, segment: Segment, translation: str, *, move: b
             parents.append(shell)
 
 
-def order_ranges(element: etree._Element, identity: str) -> None:
+def order_ranges(element: etree._Element, *identities: str) -> None:
     """Has each range between two elements, such as a bookmark, begin before it ends where words that changed places have parted them.
-    The attribute `identity` says what belongs together."""
-    ends: dict[tuple[str, str | None], etree._Element] = {}
+    The first of the attributes `identities` that an element has says what belongs together."""
+    ends: dict[tuple[str, str], etree._Element] = {}
     for node in element.iter(etree.Element):
         name = local_name(node)
-        key = (re.sub("-?(start|end)$", "", name, flags=re.IGNORECASE), node.get(identity))
+        identity = next((value for each in identities if (value := node.get(each)) is not None), None)
+        if identity is None:
+            continue
+        key = (re.sub("-?(start|end)$", "", name, flags=re.IGNORECASE), identity)
         if name.lower().endswith("end"):
             ends[key] = node
         elif name.lower().endswith("start") and (end := ends.pop(key, None)) is not None:
@@ -199,6 +202,12 @@ def order_ranges(element: etree._Element, identity: str) -> None:
             for each, own in ((end, attributes[0]), (node, attributes[1])):
                 each.attrib.clear()
                 each.attrib.update(own)
+
+
+def same_language(one: str, other: str) -> bool:
+    """de and de-AT are the same, de-AT and de-CH are not."""
+    a, b = one.lower().replace("_", "-"), other.lower().replace("_", "-")
+    return a == b or a.startswith(f"{b}-") or b.startswith(f"{a}-")
 
 
 def with_ancestor(node: etree._Element, names: frozenset[str]) -> bool:
