@@ -309,7 +309,7 @@ def test_translations_that_are_not_the_document_s_are_refused():
     document = HtmlDocument("<p>a <b>house</b></p><p>b</p>")
     assert document.texts == ["a house", "b"]
     assert document.translated(["HAUS EIN", " B "], [[(1, 0), (0, 1)], []]) == "<p><b>HAUS</b> EIN</p><p>B</p>"
-    assert document.translated(["", "B"], [[(5, 7), (-1, 0)], [(9, 0)]]) == "<p><b></b></p><p>B</p>"
+    assert document.translated(["", "B"], [[(5, 7), (-1, 0), (0, -1)], [(9, 0)]]) == "<p><b></b></p><p>B</p>"
     with pytest.raises(attend.UsageError, match="1 translations and 2 alignments, expected 2"):
         document.translated(["x"], [[], []])
     with pytest.raises(TypeError):

@@ -85,7 +85,9 @@ class XliffDocument:
             for attribute, wanted in zip(names, (options.source_language, options.target_language), strict=True):
                 found = node.get(attribute)
                 if found and wanted and not same_language(found, wanted):
-                    raise UsageError(f"'{path}' says {attribute}=\"{found}\", expected {wanted}; use a model of these languages, or change the file")
+                    raise UsageError(
+                        f"'{path}' says {attribute}=\"{found}\", expected {wanted}; use a model of these languages, name them as the file does "
+                        "(--source-language, --target-language), or change the file")
 
     def _name_language(self, path: pathlib.Path, language: str | None) -> None:
         """Where the document does not."""
