@@ -199,4 +199,4 @@ def notes(work: Work) -> list[str]:
         f"Tokens a second of training are of `attend bench train` over {SPEED_UPDATES} updates with nothing beside it, and minutes are updates times what one took there; "
         "validations are left out. Validation BLEU decides when a goal is reached. Translating is by LibTorch on one thread for all "
         "three, the time to start among it. attend's own engine, which only the Transformer has, is not in this table.",
-        f"A tenth is {max(1, updates // SHARE):,} updates with the learning rate falling to its end: mean and standard deviation of seeds 1 to 3."]
+        f"A tenth is {max(1, updates // SHARE):,} updates with the learning rate falling to its end: mean and standard deviation of seeds 1 to 3, as far as they are measured."]
