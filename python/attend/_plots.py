@@ -34,5 +34,5 @@ def drawing(panels: int, height: float = 4.0, width: float = 10.0) -> Iterator[t
         yield result, figure.subplots(1, panels, squeeze=False)[0]
         buffer = io.StringIO()
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
-    # Without the declarations of a file of its own, which an HTML page has not.
-    result.svg = re.sub(r"^.*?(?=<svg)", "", buffer.getvalue(), flags=re.DOTALL)
+    # Without the declarations of a file of its own, which an HTML page has not, and in one line: a plot is one thing in a page's text.
+    result.svg = re.sub(r"\s*\n\s*", " ", re.sub(r"^.*?(?=<svg)", "", buffer.getvalue(), flags=re.DOTALL)).strip()
