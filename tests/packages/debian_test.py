@@ -55,8 +55,8 @@ def test_it_runs_in_a_root_of_its_own(packages, tmp_path):
         pytest.skip("only root makes a root")
     root = tmp_path / "root"
     run("debootstrap", "--variant=minbase", "bookworm", root, "http://deb.debian.org/debian")
-    shutil.copy(packages["attend"], root / "root/attend.deb")
-    run("chroot", root, "apt-get", "install", "-y", "--no-install-recommends", "/root/attend.deb", env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"})
+    shutil.copy(packages["attend"], root / "attend.deb")
+    run("chroot", root, "apt-get", "install", "-y", "--no-install-recommends", "./attend.deb", env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"})
     assert "/var/lib/attend" in run("chroot", root, "getent", "passwd", "attend")
-    shutil.copytree(ROOT / "tests/data/golden_v1", root / "root/model")
-    assert run("chroot", root, "attend", "translate", "--model", "/root/model", input="the house\n").count("\n") == 1
+    shutil.copytree(ROOT / "tests/data/golden_v1", root / "model")
+    assert run("chroot", root, "attend", "translate", "--model", "model", input="the house\n").count("\n") == 1
