@@ -90,7 +90,7 @@ std::string HparamEntries(const Json& options, const std::string& prefix) {
   for (const auto& [name, value] : options.items()) {
     if (value.is_object()) {
       entries += HparamEntries(value, prefix + name + ".");
-    } else if (!value.empty() && !(value.is_string() && Dump(value) == "\"\"")) {
+    } else if (value.is_string() ? !value.get_ref<const std::string&>().empty() : !value.empty()) {
       entries += Counted(kHparams, Counted(kKey, prefix + name) + Counted(kValue, ValueOf(value)));
     }
   }
