@@ -109,3 +109,10 @@ def kill_one(root, word, timeout=60):
         time.sleep(0.1)
     os.kill(pids[0], signal.SIGKILL)
     return pids[0]
+
+
+def check_unchanged(before, folder):
+    """The parts that were there have not been made again."""
+    after = {path: path.stat().st_mtime_ns for path in parts(folder)}
+    assert {path.name for path, time in before.items() if after[path] != time} == set()
+    assert len(before) < len(after)

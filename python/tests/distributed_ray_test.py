@@ -10,7 +10,7 @@ pytest.importorskip("ray.data", reason="ray[data] is not installed (tools/requir
 
 import pyarrow.parquet  # noqa: E402
 from distributed_jobs import (  # noqa: E402
-    FAST, SLOW, arguments, by_program, content, finished, kill_one, parts, start, texts, wait_for_parts, write_lines, write_parquet)
+    FAST, SLOW, arguments, by_program, check_unchanged, content, finished, kill_one, parts, start, texts, wait_for_parts, write_lines, write_parquet)
 from package import GOLDEN  # noqa: E402
 
 ALONE = {"RAY_AUTH_MODE": "disabled", "RAY_ADDRESS": "local"}  # without a token in the user's home
@@ -52,13 +52,6 @@ def long_job(cluster, tmp_path):
     yield lambda: start(*command, **ALONE | {"RAY_ADDRESS": cluster.address})
     assert content(tmp_path / "out") == by_program(tmp_path / "all.en", tmp_path / "all.de", SLOW)
     assert not list((tmp_path / "out").glob("_part-*"))
-
-
-def check_unchanged(before, folder):
-    """The parts that were there have not been made again."""
-    after = {path: path.stat().st_mtime_ns for path in parts(folder)}
-    assert {path.name for path, time in before.items() if after[path] != time} == set()
-    assert len(before) < len(after)
 
 
 def test_smoke(tmp_path):

@@ -13,7 +13,7 @@ if shutil.which("java") is None:
 
 import pyarrow.parquet  # noqa: E402
 from distributed_jobs import (  # noqa: E402
-    FAST, SLOW, arguments, by_program, content, finished, kill_one, parts, start, texts, wait_for_parts, write_lines, write_parquet)
+    FAST, SLOW, arguments, by_program, check_unchanged, content, finished, kill_one, parts, start, texts, wait_for_parts, write_lines, write_parquet)
 from package import GOLDEN  # noqa: E402
 
 
@@ -49,13 +49,6 @@ def long_job(tmp_path):
     assert [path.name for path in parts(tmp_path / "out")] == [path.name for path in parts(tmp_path / "alone")]
     assert content(tmp_path / "out") == content(tmp_path / "alone")
     assert not list((tmp_path / "out").glob("_part-*"))
-
-
-def check_unchanged(before, folder):
-    """The parts that were there have not been made again."""
-    after = {path: path.stat().st_mtime_ns for path in parts(folder)}
-    assert {path.name for path, time in before.items() if after[path] != time} == set()
-    assert len(before) < len(after)
 
 
 def test_smoke(tmp_path):
