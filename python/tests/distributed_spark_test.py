@@ -79,7 +79,8 @@ def test_a_killed_driver(job, tmp_path):
 def test_an_error_of_an_executor_is_told(tmp_path):
     write_lines(tmp_path / "all.en", texts(30))
     options = {"overlong": "refuse", "max_input_tokens": 1}
-    process = start(*arguments(tmp_path / "all.en", tmp_path / "out", options, "--part-bytes", 200, "--engine", "spark"), **on("local[2]"))
+    # One part: of several that run at once any may be the first to fail.
+    process = start(*arguments(tmp_path / "all.en", tmp_path / "out", options, "--engine", "spark"), **on("local[2]"))
     said, _ = process.communicate(timeout=300)
     assert process.returncode == 3, said
     assert "attend.distributed: '" in said.splitlines()[-1]
