@@ -16,7 +16,7 @@ from programs import ATTEND, attend, refused, told
 
 MODEL = pathlib.Path(__file__).resolve().parents[1] / "data/golden_v1"
 WORDS = "lumi tavo keri paku neri dosa ilvo sane".split()
-KNOWN_SETS = ("reference", "avx2", "avx512", "avx512_vnni", "avx512_amx")
+KNOWN_SETS = ("reference", "avx2", "avx512", "avx512_vnni", "avx512_amx", "neon", "neon_dot")
 Hypothesis = collections.namedtuple("Hypothesis", "line text score")
 
 
