@@ -131,10 +131,21 @@ class Translator {
   // f32 of a model stored as int8.
   static std::unique_ptr<Translator> Load(const std::string& directory,
                                           const TranslatorOptions& options = {});
+  // Of several models: as the constructor for them says.
+  static std::unique_ptr<Translator> Load(std::span<const std::string> directories,
+                                          const std::vector<double>& weights = {},
+                                          const TranslatorOptions& options = {});
   Translator(std::shared_ptr<const Model> model, const TranslatorOptions& options);
   // The type and instruction set are those that the model was loaded with; the options' mean
   // nothing.
   Translator(std::shared_ptr<const LoadedModel> loaded, const TranslatorOptions& options);
+  // Several models, each with a weight, search together: what may come next has the weighted mean
+  // of their log-probabilities, sum w_m log P_m / sum w_m, which is not normalised again. So a
+  // hypothesis' log-probability is the mean of those that the models give it. No weights: all have
+  // the same one. The first model gives vocabularies and alignments. Throws Error(kUsage) where
+  // tasks or vocabularies differ, or with a shortlist.
+  Translator(std::vector<std::shared_ptr<const LoadedModel>> models, std::vector<double> weights,
+             const TranslatorOptions& options);
   ~Translator();
   Translator(const Translator&) = delete;
   Translator& operator=(const Translator&) = delete;

@@ -13,6 +13,7 @@
 #include "attend/vocabulary.h"
 #include "model/shortlist.h"
 #include "model/training_text.h"
+#include "tasks/ensemble.h"
 #include "tasks/loaded_model.h"
 #include "tasks/task_threads.h"
 #include "tasks/translation/protection.h"
@@ -43,9 +44,14 @@ class TaskRunner {
   // head.
   explicit TaskRunner(std::shared_ptr<const LoadedModel> loaded,
                       std::shared_ptr<const Shortlist> shortlist = nullptr, bool protect = true);
+  // Of several models that search together. The first one's vocabularies read and write; it alone
+  // scores and aligns. Throws for any of them.
+  explicit TaskRunner(std::shared_ptr<const Ensemble> ensemble, bool protect = true);
 
   const Weights& weights() const { return loaded_->weights; }
   const MakeStepper& make_stepper() const { return loaded_->make_stepper; }
+  // Null: there is one model.
+  const Ensemble* ensemble() const { return ensemble_.get(); }
   const ModelConfig& config() const { return loaded_->config(); }
   const SpecialIds& special_ids() const { return config().special_ids; }
   // Null: outputs may hold the whole vocabulary.
@@ -79,6 +85,8 @@ class TaskRunner {
   // positions reach; no bound without those.
   int64_t max_source_tokens() const;
   int64_t max_target_tokens() const;
+  // ModelConfig::MaxOutput, for all models.
+  int64_t MaxOutput(int64_t length) const;
   // Throws Error(kInput) that names the line for more.
   void CheckLengths(int64_t line, int64_t source_tokens, int64_t target_tokens) const;
   // Throws Error(kUsage) for a layer (from 1; 0: the last) that the decoder does not have.
@@ -101,6 +109,8 @@ class TaskRunner {
                                TaskThreads* threads) const;
 
  private:
+  template <class Number>
+  int64_t LeastOfAll(const Number& number_of) const;
   // What every head of one layer gives one query.
   struct AttentionRow {
     const float* weights_HS;
@@ -113,6 +123,7 @@ class TaskRunner {
   std::vector<std::vector<float>> SummedCrossAttention(int64_t layer, const PairScore& score) const;
 
   std::shared_ptr<const LoadedModel> loaded_;
+  std::shared_ptr<const Ensemble> ensemble_;  // null: loaded_ is alone
   std::shared_ptr<const Shortlist> shortlist_;
   std::vector<uint8_t> words_, blank_;  // by source id, by target id
   std::unique_ptr<const Protection> protection_;

@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "attend/error.h"
 #include "tasks/translation/translation_options.h"
 #include "text/lines.h"
 #include "text/text_parts.h"
@@ -51,6 +52,21 @@ TaskRunner MakeTaskRunner(std::shared_ptr<const LoadedModel> loaded,
   return TaskRunner(std::move(loaded), std::move(shortlist), options.protect);
 }
 
+TaskRunner MakeTaskRunner(std::vector<std::shared_ptr<const LoadedModel>> models,
+                          std::vector<double> weights, const TranslatorOptions& options) {
+  if (models.size() == 1 && weights.empty())
+    return MakeTaskRunner(std::move(models.front()), options);
+  if (!options.shortlist.empty() && models.size() > 1) {
+    throw Error(ErrorKind::kUsage,
+                "shortlist is for one model, and several are given; leave one of them out");
+  }
+  if (models.size() == 1) {
+    throw Error(ErrorKind::kUsage, "model_weights is for several models, and one is given");
+  }
+  return TaskRunner(std::make_shared<Ensemble>(std::move(models), std::move(weights)),
+                    options.protect);
+}
+
 int64_t MaxLength(const TaskRunner& runner, int64_t source_length,
                   const TranslationOptions& options) {
   int64_t length = options.max_length;
@@ -59,7 +75,7 @@ int64_t MaxLength(const TaskRunner& runner, int64_t source_length,
     if (const auto& text = runner.training_text())
       length = std::max(length, UsualMost(*text, source_length));
   }
-  return runner.config().MaxOutput(length);
+  return runner.MaxOutput(length);
 }
 
 SearchInput MakeSearchInput(const TaskRunner& runner, const std::vector<int32_t>& ids,
@@ -95,7 +111,8 @@ SearchModel MakeSearchModel(const TaskRunner& runner) {
     };
   }
   search.placeholders = runner.protection().ids();
-  return {&runner.weights(), runner.shortlist(), std::move(search), runner.make_stepper()};
+  return {&runner.weights(), runner.shortlist(), std::move(search), runner.make_stepper(),
+          runner.ensemble()};
 }
 
 std::vector<Hypothesis> MakeHypotheses(std::vector<SearchResult> results) {

@@ -200,11 +200,25 @@ std::unique_ptr<Translator> Translator::Load(const std::string& directory,
   return std::make_unique<Translator>(LoadModel(directory), options);
 }
 
+std::unique_ptr<Translator> Translator::Load(std::span<const std::string> directories,
+                                             const std::vector<double>& weights,
+                                             const TranslatorOptions& options) {
+  std::vector<std::shared_ptr<const LoadedModel>> models;
+  for (const std::string& directory : directories)
+    models.push_back(LoadWith(LoadModel(directory), options));
+  return std::make_unique<Translator>(std::move(models), weights, options);
+}
+
 Translator::Translator(std::shared_ptr<const Model> model, const TranslatorOptions& options)
     : Translator(LoadWith(std::move(model), options), options) {}
 
 Translator::Translator(std::shared_ptr<const LoadedModel> loaded, const TranslatorOptions& options)
     : impl_(std::make_unique<Impl>(MakeTaskRunner(std::move(loaded), options), options.threads)) {}
+
+Translator::Translator(std::vector<std::shared_ptr<const LoadedModel>> models,
+                       std::vector<double> weights, const TranslatorOptions& options)
+    : impl_(std::make_unique<Impl>(MakeTaskRunner(std::move(models), std::move(weights), options),
+                                   options.threads)) {}
 
 Translator::~Translator() = default;
 
