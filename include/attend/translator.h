@@ -63,6 +63,16 @@ struct TranslationOptions {
   // scores say and log-probabilities do not (after Keskar et al. 2019, section 4.1); logits, where
   // outputs are drawn.
   double repetition_penalty = 1;
+  // beta of what is added to the score, beta * sum over source tokens of log(min(1, the attention
+  // that the output's steps gave the token)) (Wu et al. 2016, section 7); the attention is the mean
+  // of the heads of ModelConfig::AlignmentLayer(). 0: nothing is.
+  double coverage_penalty = 0;
+  // Above 0: at each step a continuation whose log-probability is more than this below the best
+  // one's is dropped (Freitag and Al-Onaizan 2017).
+  double beam_threshold = 0;
+  // Above 0: a search ends once each of the n best is finished and this many times as probable as
+  // every hypothesis that lives. From 1 on, with length_penalty 0, results stay the same.
+  double early_exit = 0;
   // Tokens of output, eos included. 0: those of the input plus 50, or more if outputs in training
   // were longer, and never less than min_length needs.
   int64_t max_length = 0;

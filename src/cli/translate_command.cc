@@ -276,8 +276,8 @@ void CheckDevice(const TranslateOptions& options) {
 void CheckModels(const TranslateOptions& options) {
   if (options.model.size() > 1 && !options.adapter.empty()) {
     throw Error(ErrorKind::kUsage,
-                "adapter is for one model, and several are given; `attend merge` makes a model of "
-                "one with its adapter");
+                "adapter is for one model, and several are given; `attend export --adapter` makes a "
+                "model of one with its adapter");
   }
 }
 

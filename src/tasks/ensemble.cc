@@ -10,6 +10,7 @@
 #include "attend/error.h"
 #include "engine/ensemble_stepper.h"
 #include "engine/model_stepper.h"
+#include "text/target_order.h"
 
 namespace attend {
 namespace {
@@ -90,6 +91,11 @@ void CheckAlike(const LoadedModel& first, const LoadedModel& other, size_t numbe
   }
   if (a.encoder.has_value() != b.encoder.has_value())
     refuse("in place of an encoder", b.encoder ? "one" : "none", a.encoder ? "one" : "none");
+  const auto order = [](const Model& each) {
+    return WritesRightToLeft(each.tokenization) ? "right to left" : "left to right";
+  };
+  if (std::string(order(with_a)) != order(with_b))
+    refuse("targets written from", order(with_b), order(with_a));
   const auto protects = [](const Model& each) {
     const auto found = each.tokenization.find("protect");
     return found == each.tokenization.end() ? std::string() : found->dump();

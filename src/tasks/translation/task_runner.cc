@@ -10,6 +10,7 @@
 #include "tasks/batches.h"
 #include "tasks/checks.h"
 #include "tasks/task_names.h"
+#include "text/target_order.h"
 #include "text/unknown_characters.h"
 #include "text/visible_text.h"
 
@@ -62,6 +63,11 @@ TaskRunner::TaskRunner(std::shared_ptr<const Ensemble> ensemble, bool protect)
 bool TaskRunner::HasWords(std::span<const int32_t> ids) const {
   return std::ranges::any_of(ids,
                              [&](int32_t id) { return id < std::ssize(words_) && words_[id]; });
+}
+
+bool TaskRunner::WritesFromTheEnd() const {
+  return loaded_->target_vocabulary != nullptr &&
+         WritesRightToLeft(loaded_->with_vocabularies().tokenization);
 }
 
 MaskedText TaskRunner::Mask(const std::string& text, bool protect) const {
@@ -301,6 +307,7 @@ std::vector<AlignmentLink> AlignWords(const WordsOfPieces& words,
     links.push_back({best - weight.begin(), words.target[t]});
     std::fill(weight.begin(), weight.end(), 0);
   }
+  std::ranges::stable_sort(links, {}, &AlignmentLink::target);  // of a target that is reversed
   return links;
 }
 

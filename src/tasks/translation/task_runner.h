@@ -20,7 +20,8 @@
 
 namespace attend {
 
-// The word that each piece belongs to, rising; -1 for each where the text has none.
+// The word that each piece belongs to, rising, or falling in a target that is written from its end;
+// -1 for each where the text has none.
 struct WordsOfPieces {
   std::vector<int64_t> source, target;
 };
@@ -63,6 +64,8 @@ class TaskRunner {
   const Protection& protection() const { return *protection_; }
   // A text as the model reads it; without `protect` its spans are text like all.
   MaskedText Mask(const std::string& text, bool protect = true) const;
+  // The target's ids begin with the end of the text.
+  bool WritesFromTheEnd() const;
   // Ids of a text, without eos, with placeholders for its protected spans.
   std::vector<int32_t> Encode(const std::string& text, bool protect = true) const;
   // Of a text as the model reads it, with its ids.

@@ -95,6 +95,9 @@ SearchInput MakeSearchInput(const TaskRunner& runner, const std::vector<int32_t>
   input.options.diversity = options.diversity;
   input.options.no_repeat_ngram = options.no_repeat_ngram;
   input.options.repetition_penalty = options.repetition_penalty;
+  input.options.coverage_penalty = options.coverage_penalty;
+  input.options.beam_threshold = options.beam_threshold;
+  input.options.early_exit = options.early_exit;
   if (Draws(options)) MakeSampled(options, &input);
   return input;
 }
@@ -105,6 +108,9 @@ SearchModel MakeSearchModel(const TaskRunner& runner) {
   search.prompt = runner.config().TargetFrame().begin;
   search.eos = static_cast<int32_t>(runner.special_ids().eos);
   search.blank = runner.blank();
+  const TextFrame around = runner.config().SourceFrame();
+  search.source_begin = std::ssize(around.begin);
+  search.source_end = std::ssize(around.end);
   if (!runner.blank().empty()) {
     search.text_of = [&vocabulary = runner.target()](std::span<const int32_t> ids) {
       return WithSingleSpaces(vocabulary.Decode(ids));

@@ -41,6 +41,15 @@ void CheckPrefixes(size_t prefixes, size_t sources) {
                                              prefixes, sources));
 }
 
+// What a model that writes from right to left has no way to begin with.
+void CheckWritesFromTheBeginning(const TaskRunner& runner, const char* option) {
+  if (!runner.WritesFromTheEnd()) return;
+  throw Error(ErrorKind::kUsage,
+              fmt::format("the model writes from right to left and has no beginning to go on from; "
+                          "leave out {}",
+                          option));
+}
+
 // The text up to the end of its word number `count`, from 1.
 std::string_view FirstWords(std::string_view text, int64_t count) {
   size_t end = 0;
@@ -159,7 +168,10 @@ struct Translator::Impl {
       throw Error(ErrorKind::kUsage, "mbr compares texts, but only ids are given");
     const size_t count = request.sources.size();
     CheckPrefixes(request.prefixes.size(), count);
-    if (!request.prefixes.empty()) CheckTargetPrefix(options);
+    if (!request.prefixes.empty()) {
+      CheckTargetPrefix(options);
+      CheckWritesFromTheBeginning(runner, "target_prefix");
+    }
     std::vector<SearchInput> inputs;
     std::vector<int64_t> searched;  // in order
     std::vector<Translation> translations(count);
@@ -261,6 +273,7 @@ Translation Translator::Alternatives(const std::string& text, const std::string&
   }
   if (Draws(best))
     throw Error(ErrorKind::kUsage, "alternatives are searched for; leave out sample and mbr");
+  CheckWritesFromTheBeginning(impl_->runner, "alternatives");
   const std::vector<int32_t> source = Encode(text);
   const MaskedText masked = impl_->runner.protection().Mask(text);
   const std::vector<int32_t> begun = impl_->BeginningOf(masked, prefix);
