@@ -21,7 +21,7 @@ bool WritesRightToLeft(const Json& tokenization) {
   throw Error(ErrorKind::kInput,
               fmt::format("the model's tokenization: {} is {}, expected \"{}\", or nothing where "
                           "targets are written from left to right",
-                          kTargetOrder, Printable(Dump(*found)), kRightToLeft));
+                          kTargetOrder, Dump(*found), kRightToLeft));
 }
 
 // Directories of other models stay as they were.

@@ -1,6 +1,4 @@
-"""attend translate with several models, beside `attend score` of each."""
-
-import re
+"""attend translate with several models, with one that writes from the end, and with a beam's limits."""
 
 import pytest
 import random_models
@@ -19,29 +17,6 @@ def translations(*arguments):
     done = attend("translate", *arguments, stdin="\n".join(LINES) + "\n")
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
-
-
-def scores(model, pairs, folder):
-    """Natural log-probabilities of translations."""
-    for name, side in (("source", 0), ("target", 1)):
-        (folder / name).write_text("".join(pair[side] + "\n" for pair in pairs), encoding="utf-8")
-    done = attend("score", "--model", model, "--source", folder / "source", "--target", folder / "target", "--quiet")
-    assert done.returncode == 0, done.stderr
-    return [float(line) for line in done.stdout.splitlines()]
-
-
-@pytest.mark.parametrize("weights", [(), (3, 1)])
-def test_the_score_is_the_weighted_mean_of_the_models(weights, relative, tmp_path):
-    given = ["--model-weights", *weights] if weights else []
-    lists = translations("--model", GOLDEN, "--model", relative, *given, "--n-best", "3", "--length-penalty", "0")
-    rows = [re.fullmatch(r"(\d+) \|\|\| (.*) \|\|\| (\S+)", line).groups() for line in lists]
-    pairs = [(LINES[int(number)], text) for number, text, _ in rows]
-    first, second = (scores(model, pairs, tmp_path) for model in (GOLDEN, relative))
-    share = weights[0] / sum(weights) if weights else 0.5
-    means = [share * a + (1 - share) * b for a, b in zip(first, second, strict=True)]
-    # A text may be cut in another way than its ids; and what was cut at the maximum length has no eos.
-    close = [abs(float(row[2]) - mean) < 1e-4 for row, mean in zip(rows, means, strict=True)]
-    assert sum(close) > len(rows) / 2
 
 
 def test_one_model_twice_is_that_model(relative):
