@@ -116,8 +116,9 @@ ModelRunner::ModelRunner(std::vector<std::shared_ptr<const LoadedModel>> models,
 
 const Scorer& ModelRunner::scorer() const {
   if (models_ > 1) {
-    throw Error(ErrorKind::kUsage, "several models translate together here, and given texts are "
-                                   "scored by one; load it alone");
+    throw Error(ErrorKind::kUsage,
+                "several models translate together here, and given texts are "
+                "scored by one; load it alone");
   }
   const std::lock_guard lock(mutex_);
   if (!scorer_) scorer_ = std::make_unique<Scorer>(loaded_, static_cast<int>(loading_.threads));

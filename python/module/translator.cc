@@ -311,10 +311,10 @@ void BindMaking(TranslatorClass& translator) {
                               "weights: collections.abc.Sequence[float] = (), {}) -> Translator",
                               OptionsSignature(fields))
                       .c_str()),
-          OptionsHelp(
-              "Several models of equal vocabularies, which translate together: by the mean of their\n"
-              "log-probabilities, weighted where `weights` has a number for each.",
-              fields)
+          OptionsHelp("Several models of equal vocabularies, which translate together: by the mean "
+                      "of their\n"
+                      "log-probabilities, weighted where `weights` has a number for each.",
+                      fields)
               .c_str())
       .def_prop_ro(
           "instruction_set",

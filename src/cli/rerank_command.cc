@@ -81,8 +81,7 @@ void AddFeature(std::vector<Features>* features, const Score& score) {
   for (size_t first = 0; first < features->size(); first += kAtOnce) {
     const size_t count = std::min(kAtOnce, features->size() - first);
     const auto scores = score(first, count);
-    for (size_t i = 0; i < count; ++i)
-      (*features)[first + i].push_back(scores[i].log_probability);
+    for (size_t i = 0; i < count; ++i) (*features)[first + i].push_back(scores[i].log_probability);
   }
 }
 
@@ -104,8 +103,7 @@ void AddTranslationScores(const RerankOptions& options, const Hypotheses& hypoth
 }
 
 // The features of all hypotheses, in the order that `weights` has.
-std::vector<Features> FeaturesOf(const RerankOptions& options,
-                                 const std::vector<NBestList>& lists,
+std::vector<Features> FeaturesOf(const RerankOptions& options, const std::vector<NBestList>& lists,
                                  const Hypotheses& hypotheses, const CommonOptions& common) {
   std::vector<Features> features;
   for (const NBestList& list : lists)
@@ -170,8 +168,7 @@ void CheckWeights(const RerankOptions& options) {
 }
 
 // The first, which gives the scale, is 1 where none are given.
-std::vector<double> TunedWeights(const RerankOptions& options,
-                                 const std::vector<NBestList>& lists,
+std::vector<double> TunedWeights(const RerankOptions& options, const std::vector<NBestList>& lists,
                                  const std::vector<Features>& features,
                                  const CommonOptions& common) {
   const std::vector<std::string> references =
@@ -193,15 +190,14 @@ std::vector<double> TunedWeights(const RerankOptions& options,
   }
   const double before = CorpusScoreOf(scored, bleu, weights);
   weights = TuneWeights(scored, bleu, std::move(weights));
-  common.MakeLog()(LogLevel::kInfo,
-                   fmt::format("BLEU {:.2f}, before {:.2f}: --weights {}",
-                               CorpusScoreOf(scored, bleu, weights), before,
-                               fmt::join(weights, " ")));
+  common.MakeLog()(LogLevel::kInfo, fmt::format("BLEU {:.2f}, before {:.2f}: --weights {}",
+                                                CorpusScoreOf(scored, bleu, weights), before,
+                                                fmt::join(weights, " ")));
   return weights;
 }
 
 std::string RerankedText(const std::vector<NBestList>& lists, const std::vector<Features>& features,
-                   const std::vector<double>& weights, int64_t n_best) {
+                         const std::vector<double>& weights, int64_t n_best) {
   std::string text;
   auto first = features.begin();
   for (size_t i = 0; i < lists.size(); ++i) {

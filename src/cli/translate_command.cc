@@ -52,9 +52,10 @@ struct TranslateOptions {
 FieldList Fields(TranslateOptions& options) {
   FieldList fields;
   fields
-      .Add("model", &options.model,
-           "the model directory; several, of equal vocabularies, translate together by the weighted "
-           "mean of their log-probabilities")
+      .Add(
+          "model", &options.model,
+          "the model directory; several, of equal vocabularies, translate together by the weighted "
+          "mean of their log-probabilities")
       .Add("model_weights", &options.model_weights, 0, 1e6,
            "of several models: a number for each, which are divided by their sum; without them all "
            "weigh the same")
@@ -275,9 +276,10 @@ void CheckDevice(const TranslateOptions& options) {
 
 void CheckModels(const TranslateOptions& options) {
   if (options.model.size() > 1 && !options.adapter.empty()) {
-    throw Error(ErrorKind::kUsage,
-                "adapter is for one model, and several are given; `attend export --adapter` makes a "
-                "model of one with its adapter");
+    throw Error(
+        ErrorKind::kUsage,
+        "adapter is for one model, and several are given; `attend export --adapter` makes a "
+        "model of one with its adapter");
   }
 }
 

@@ -120,8 +120,7 @@ void EnsembleStepper::AnswerBest(const StepRow& row, std::span<const float> logi
     kernels_.top_k(logits_V.data() + i, std::min(kBlock, vocabulary_size_ - i),
                    static_cast<int32_t>(i), never_.data(), std::ssize(never_), &top);
   }
-  for (int64_t i = 0; i < top.count; ++i)
-    best[i] = CandidateOf(top.ids[i], top.values[i], log_sum);
+  for (int64_t i = 0; i < top.count; ++i) best[i] = CandidateOf(top.ids[i], top.values[i], log_sum);
 }
 
 }  // namespace attend

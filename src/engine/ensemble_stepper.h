@@ -51,8 +51,8 @@ class EnsembleStepper : public Stepper {
   const KernelTable& kernels_;
   const ForbiddenTokens forbidden_;
   const int64_t vocabulary_size_;
-  std::vector<StepRow> rows_;          // of the member that reads
-  std::vector<float> attention_;       // which it writes, row after row
+  std::vector<StepRow> rows_;           // of the member that reads
+  std::vector<float> attention_;        // which it writes, row after row
   std::vector<float> mean_CV_, of_CV_;  // of the member whose logits are added
   std::vector<double> log_sums_, of_log_sums_;
   std::vector<int32_t> never_;  // of one row

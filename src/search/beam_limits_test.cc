@@ -99,11 +99,11 @@ TEST(BeamLimitsTest, CoverageIsThatOfExhaustiveSearch) {
     const auto plain = PlainSearch(seed, 0, 0), all = PlainSearch(seed, 0, 0.7);
     changed += plain[0].ids != all[0].ids;
     for (const bool early_stop : {true, false}) {
-      ExpectSame(SearchOf(seed, {.beam_size = 200,
-                                 .n_best = 5,
-                                 .coverage_penalty = 0.7,
-                                 .early_stop = early_stop}),
-                 all);
+      ExpectSame(
+          SearchOf(
+              seed,
+              {.beam_size = 200, .n_best = 5, .coverage_penalty = 0.7, .early_stop = early_stop}),
+          all);
     }
   }
   EXPECT_GT(changed, 3);
@@ -176,8 +176,7 @@ TEST(BeamLimitsTest, AnEarlyExitMissesOnlyWhatIsImprobable) {
       for (const PlainOutput& better : all) {
         if (better.score <= found[0].score + 1e-9) break;
         ++missed;
-        EXPECT_LE(better.log_probability,
-                  found[0].log_probability - std::log(factor) + 1e-9);
+        EXPECT_LE(better.log_probability, found[0].log_probability - std::log(factor) + 1e-9);
       }
     }
   }

@@ -11,9 +11,7 @@
 namespace attend {
 
 bool BeamSearch::Expansion::operator<(const Expansion& other) const {
-  const auto order = [](const Expansion& one) {
-    return std::tuple(one.Loss(), one.beam, one.id);
-  };
+  const auto order = [](const Expansion& one) { return std::tuple(one.Loss(), one.beam, one.id); };
   return order(*this) < order(other);
 }
 
@@ -367,8 +365,8 @@ bool BeamSearch::ExitsEarly() const {
   const SentenceOptions& options = input_->options;
   if (options.early_exit <= 0 || finished_ < options.n_best) return false;
   if (std::ssize(kept_) < options.n_best) return false;
-  const auto least = std::ranges::min_element(std::span(kept_).first(options.n_best), {},
-                                              &Kept::log_probability);
+  const auto least =
+      std::ranges::min_element(std::span(kept_).first(options.n_best), {}, &Kept::log_probability);
   const auto best = std::ranges::max_element(live_, {}, &Live::log_probability);
   return least->log_probability >= best->log_probability + std::log(options.early_exit);
 }

@@ -15,9 +15,10 @@
 // or already there, and does not end before it has all. The beam is divided into banks by how many
 // a hypothesis has, so that one with more need not beat one with fewer.
 //
-// With a coverage penalty, the step that writes a token tells how much it looks at each token of the
-// source. It counts when an output ends; log-probabilities alone decide what lives on. A threshold
-// drops continuations that are far behind the best one of their step, but in the second search.
+// With a coverage penalty, the step that writes a token tells how much it looks at each token of
+// the source. It counts when an output ends; log-probabilities alone decide what lives on. A
+// threshold drops continuations that are far behind the best one of their step, but in the second
+// search.
 //
 // With a repetition penalty, tokens that a hypothesis has already are asked for besides the best
 // others, so its best continuations are exact. What they lose counts in scores and not in
@@ -68,10 +69,10 @@ class BeamSearch : public ItemSearch {
   struct Live {
     int32_t node;  // -1: still empty
     double log_probability;
-    int64_t shown = 0;   // tokens that show something
-    uint64_t met = 0;    // of `once`, a bit each; of a constrained search
-    int32_t state = 0;   // of the rules' guide
-    double penalty = 0;  // of its repeated tokens
+    int64_t shown = 0;    // tokens that show something
+    uint64_t met = 0;     // of `once`, a bit each; of a constrained search
+    int32_t state = 0;    // of the rules' guide
+    double penalty = 0;   // of its repeated tokens
     int64_t covered = 0;  // its row of coverage_; of what ends, its parent's
     double Total() const { return log_probability - penalty; }
   };
@@ -146,8 +147,8 @@ class BeamSearch : public ItemSearch {
   std::vector<int32_t> parents_;
   std::vector<std::vector<int32_t>> never_, also_;  // of each live hypothesis, if it has its own
   std::vector<int32_t> avoided_;
-  double penalty_ = 0;      // of each in avoided_
-  int64_t more_ = 0;        // of WantMore
+  double penalty_ = 0;  // of each in avoided_
+  int64_t more_ = 0;    // of WantMore
   // [rows, S]: of the step's rows that write a token, and of each live hypothesis so far.
   std::vector<float> attention_, coverage_, next_coverage_;
   int64_t attention_rows_ = 0;

@@ -59,9 +59,10 @@ std::string Named(const std::string& text) { return text.empty() ? "none" : text
 void CheckAlike(const LoadedModel& first, const LoadedModel& other, size_t number) {
   const auto refuse = [&](const std::string& what, const std::string& there,
                           const std::string& here) {
-    Refuse(fmt::format("model {} has {} {}, expected {} as model 1 has; models that translate "
-                       "together differ in their weights and sizes alone",
-                       number, what, there, here));
+    Refuse(
+        fmt::format("model {} has {} {}, expected {} as model 1 has; models that translate "
+                    "together differ in their weights and sizes alone",
+                    number, what, there, here));
   };
   const auto count = [&](const char* what, int64_t there, int64_t here) {
     if (there != here) refuse(what, std::to_string(there), std::to_string(here));

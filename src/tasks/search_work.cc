@@ -18,8 +18,7 @@ std::unique_ptr<Stepper> StepperOf(const SearchModel& model, Activations* activa
 }  // namespace
 
 SearchWork::Thread::Thread(const SearchModel& model, SharedQueue* queue, int worker)
-    : stepper(StepperOf(model, &activations)),
-      batch(model.options, queue, stepper.get(), worker) {}
+    : stepper(StepperOf(model, &activations)), batch(model.options, queue, stepper.get(), worker) {}
 
 SearchWork::SearchWork(const SearchModel& model, SharedQueue* queue, WorkPool* pool)
     : queue_(queue), pool_(pool) {

@@ -83,8 +83,7 @@ std::vector<int32_t> Vocabulary::Encode(std::string_view line, int64_t* malforme
 
 std::vector<int32_t> Vocabulary::Sample(std::string_view line, double strength, uint64_t key,
                                         int64_t* malformed) const {
-  return impl_->Ordered(
-      impl_->tokenizer->Sample(Repaired(line, malformed).view(), strength, key));
+  return impl_->Ordered(impl_->tokenizer->Sample(Repaired(line, malformed).view(), strength, key));
 }
 
 std::vector<std::string> Vocabulary::UnknownTexts(std::string_view line) const {

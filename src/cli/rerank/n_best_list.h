@@ -25,8 +25,8 @@ struct NBestLine {
 };
 NBestLine ParseNBestLine(std::string_view line, const std::string& where);
 
-// The lists of a whole file, plain or compressed; -: standard input. Throws Error(kInput) that names
-// the line where numbers do not go up from 0 one by one.
+// The lists of a whole file, plain or compressed; -: standard input. Throws Error(kInput) that
+// names the line where numbers do not go up from 0 one by one.
 std::vector<NBestList> ReadNBestLists(const std::string& path);
 
 }  // namespace attend

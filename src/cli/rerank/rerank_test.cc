@@ -26,8 +26,8 @@ TEST(NBestListTest, ReadsWhatTranslateWrites) {
 }
 
 TEST(NBestListTest, NamesWhatIsWrong) {
-  for (const char* line : {"", "ein Haus", "0 ||| ein Haus", "x ||| ein Haus ||| -1", "-1 ||| a ||| 1",
-                           "0 ||| a ||| b ||| c", "0 ||| a ||| nan"}) {
+  for (const char* line : {"", "ein Haus", "0 ||| ein Haus", "x ||| ein Haus ||| -1",
+                           "-1 ||| a ||| 1", "0 ||| a ||| b ||| c", "0 ||| a ||| nan"}) {
     try {
       ParseNBestLine(line, "lists:3");
       ADD_FAILURE() << line;
@@ -42,7 +42,8 @@ TEST(NBestListTest, NamesWhatIsWrong) {
 class ShareOfRight : public Metric {
  public:
   std::string Name() const override { return "right"; }
-  MetricStatistics Statistics(std::string_view, const std::vector<std::string_view>&) const override {
+  MetricStatistics Statistics(std::string_view,
+                              const std::vector<std::string_view>&) const override {
     return {};
   }
   double Score(const MetricStatistics& sums) const override {

@@ -45,8 +45,7 @@ std::vector<double> TuneWeights(const std::vector<ScoredList>& lists, const Metr
   };
   for (double step = kFirstStep; step >= kLastStep;) {
     bool better = false;
-    for (size_t i = 1; i < weights.size(); ++i)
-      better |= improves(i, step) || improves(i, -step);
+    for (size_t i = 1; i < weights.size(); ++i) better |= improves(i, step) || improves(i, -step);
     if (!better) step /= 2;
   }
   return weights;

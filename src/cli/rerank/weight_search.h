@@ -1,4 +1,5 @@
-// What an n-best list is ordered by: a weighted sum of features; and weights that are good for BLEU.
+// What an n-best list is ordered by: a weighted sum of features; and weights that are good for
+// BLEU.
 #ifndef ATTEND_CLI_RERANK_WEIGHT_SEARCH_H_
 #define ATTEND_CLI_RERANK_WEIGHT_SEARCH_H_
 

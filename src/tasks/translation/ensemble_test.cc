@@ -64,7 +64,8 @@ TEST_P(EnsembleTest, AModelBesideItselfGivesItsBits) {
   const auto sources = RandomSentences(12, 9, 6);
   const Translator alone(model, {.threads = 1}), twice({model, model}, {}, {.threads = 1});
   const TranslationOptions options{.n_best = 2, .repetition_penalty = 1.2, .max_length = 12};
-  const auto want = alone.TranslateIds(sources, options), got = twice.TranslateIds(sources, options);
+  const auto want = alone.TranslateIds(sources, options),
+             got = twice.TranslateIds(sources, options);
   for (size_t i = 0; i < sources.size(); ++i) {
     ASSERT_EQ(got[i].hypotheses.size(), want[i].hypotheses.size());
     for (size_t n = 0; n < want[i].hypotheses.size(); ++n) {

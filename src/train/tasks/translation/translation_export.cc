@@ -84,8 +84,7 @@ void CompleteTranslationModel(const ExportedRun& run, Model* model) {
   model->source_vocabulary = vocabularies.source->bytes();
   model->target_vocabulary = vocabularies.target->bytes();
   model->tokenization = MemberOf<Json>(run.identity.task, "tokenization", run.where);
-  if (WritesRightToLeft(model->tokenization))
-    vocabularies.target = vocabularies.target->Reversed();
+  if (WritesRightToLeft(model->tokenization)) vocabularies.target = vocabularies.target->Reversed();
   const Json text = run.identity.task.value("training_text", Json());  // none in older versions
   if (!text.is_null()) FieldsFromJson(text, Fields(model->training_text.emplace()), run.where);
   const auto module = SequenceModelOf(*model, torch::kCPU);
