@@ -200,7 +200,6 @@ CASES = [
     ("translate", "--model {G} --input {F}/text --beam-size 2 --n-best 3", 2, "n_best"),
     ("translate", "--input {F}/text", 2, "--model"),
     ("translate", "--model {G} {L} --input {F}/text", 2, "model 2 has the task language_model, expected translation"),
-    ("translate", "--model {G} {G} --device cpu --input {F}/text", 2, "more than one model is for device engine"),
     ("translate", "--model {G} --sample --beam-threshold 2 --input {F}/text", 2, "beam_threshold is for beam search"),
     ("rerank", "--input {F}/lists --source {F}/gone --model {G} --weights 1 1 0", 3, "{F}/gone"),
     ("rerank", "--input {F}/gone --source {F}/line --model {G} --weights 1 1 0", 3, "{F}/gone"),
