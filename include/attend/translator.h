@@ -63,6 +63,16 @@ struct TranslationOptions {
   // scores say and log-probabilities do not (after Keskar et al. 2019, section 4.1); logits, where
   // outputs are drawn.
   double repetition_penalty = 1;
+  // beta of what is added to the score, beta * sum over source tokens of log(min(1, the attention
+  // that the output's steps gave the token)) (Wu et al. 2016, section 7); the attention is the mean
+  // of the heads of ModelConfig::AlignmentLayer(). 0: nothing is.
+  double coverage_penalty = 0;
+  // Above 0: at each step a continuation whose log-probability is more than this below the best
+  // one's is dropped (Freitag and Al-Onaizan 2017).
+  double beam_threshold = 0;
+  // Above 0: a search ends once each of the n best is finished and this many times as probable as
+  // every hypothesis that lives. From 1 on, with length_penalty 0, results stay the same.
+  double early_exit = 0;
   // Tokens of output, eos included. 0: those of the input plus 50, or more if outputs in training
   // were longer, and never less than min_length needs.
   int64_t max_length = 0;
@@ -131,10 +141,21 @@ class Translator {
   // f32 of a model stored as int8.
   static std::unique_ptr<Translator> Load(const std::string& directory,
                                           const TranslatorOptions& options = {});
+  // Of several models: as the constructor for them says.
+  static std::unique_ptr<Translator> Load(std::span<const std::string> directories,
+                                          const std::vector<double>& weights = {},
+                                          const TranslatorOptions& options = {});
   Translator(std::shared_ptr<const Model> model, const TranslatorOptions& options);
   // The type and instruction set are those that the model was loaded with; the options' mean
   // nothing.
   Translator(std::shared_ptr<const LoadedModel> loaded, const TranslatorOptions& options);
+  // Several models, each with a weight, search together: what may come next has the weighted mean
+  // of their log-probabilities, sum w_m log P_m / sum w_m, which is not normalised again. So a
+  // hypothesis' log-probability is the mean of those that the models give it. No weights: all have
+  // the same one. The first model gives vocabularies and alignments. Throws Error(kUsage) where
+  // tasks or vocabularies differ, or with a shortlist.
+  Translator(std::vector<std::shared_ptr<const LoadedModel>> models, std::vector<double> weights,
+             const TranslatorOptions& options);
   ~Translator();
   Translator(const Translator&) = delete;
   Translator& operator=(const Translator&) = delete;

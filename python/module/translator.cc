@@ -269,6 +269,25 @@ void LoadTranslator(ModelRunner* self, const std::filesystem::path& path,
   new (self) ModelRunner(LoadFor("Translator", options.loading), options);
 }
 
+// Translator.load: one that several models share.
+std::shared_ptr<ModelRunner> LoadSeveral(const std::vector<std::filesystem::path>& paths,
+                                         const std::vector<double>& weights,
+                                         const nb::kwargs& arguments) {
+  RunnerOptions options;
+  SetOptions(Fields(options), arguments, "Translator.load");
+  if (paths.empty()) throw Error(ErrorKind::kUsage, "Translator.load: no path of a model is given");
+  if (paths.size() > 1 && !options.loading.adapter.empty())
+    throw Error(ErrorKind::kUsage, "Translator.load: adapter is for one model, several are given");
+  const WithoutGil released;
+  std::vector<std::shared_ptr<const LoadedModel>> models;
+  for (const std::filesystem::path& path : paths) {
+    options.loading.path = path;
+    models.push_back(LoadFor("Translator", options.loading));
+  }
+  options.loading.path = paths.front();
+  return std::make_shared<ModelRunner>(std::move(models), weights, options);
+}
+
 template <const std::shared_ptr<const Vocabulary>& (ModelRunner::*vocabulary)() const>
 std::shared_ptr<Vocabulary> VocabularyOf(const ModelRunner& self) {
   return std::const_pointer_cast<Vocabulary>((self.*vocabulary)());
@@ -285,6 +304,18 @@ void BindMaking(TranslatorClass& translator) {
                                OptionsSignature(fields))
                        .c_str()),
            OptionsHelp("Loads the model directory at `path`.", fields).c_str())
+      .def_static(
+          "load", &LoadSeveral, nb::arg("paths"), nb::arg("weights") = std::vector<double>(),
+          nb::arg("options"),
+          nb::sig(fmt::format("def load(paths: collections.abc.Sequence[str | os.PathLike[str]], "
+                              "weights: collections.abc.Sequence[float] = (), {}) -> Translator",
+                              OptionsSignature(fields))
+                      .c_str()),
+          OptionsHelp("Several models of equal vocabularies, which translate together: by the mean "
+                      "of their\n"
+                      "log-probabilities, weighted where `weights` has a number for each.",
+                      fields)
+              .c_str())
       .def_prop_ro(
           "instruction_set",
           [](const ModelRunner& self) { return self.translator().instruction_set(); },

@@ -6,6 +6,7 @@ import warnings
 import attend
 import numpy
 import pytest
+import random_models
 from package import GOLDEN, LEARNED, LINES, program
 
 
@@ -172,6 +173,33 @@ def test_groups_of_a_beam_differ(translator):
     assert sum(len(translation.hypotheses) for translation in diverse) > 3 * len(LINES)
     with pytest.raises(attend.UsageError, match="beam_groups is 3, no divisor of the beam size of 4"):
         translator.translate(LINES, beam_groups=3)
+
+
+def test_several_models_translate_together(tmp_path):
+    """As the program does; the log-probability is the weighted mean of what each gives the text."""
+    relative = random_models.write_relative(tmp_path / "relative", seed=3)
+    both = attend.Translator.load([GOLDEN, relative], weights=[3, 1], threads=2)
+    given = ("--model", GOLDEN, relative, "--model-weights", "3", "1", "--n-best", "2", "--alignments")
+    expected = program("translate", *given, stdin="\n".join(LINES) + "\n")
+    assert as_lines(both.translate(LINES, n_best=2, alignments=True), {"n_best": 2}) == expected
+    first, second = attend.Translator(GOLDEN), attend.Translator(relative)
+    compared = 0
+    for line in set(LINES) - {""}:
+        for best in both.translate(line, n_best=4, max_length=2).hypotheses:
+            if both.target_vocabulary.encode(best.text) != best.ids:
+                continue  # the text is cut in another way than it was written
+            written = len(best.ids) + best.finished
+            means = [sum(model.score(line, best.text).token_log_probabilities[:written]) for model in (first, second)]
+            assert best.log_probability == pytest.approx(0.75 * means[0] + 0.25 * means[1], abs=1e-4)
+            compared += 1
+    assert compared
+    assert attend.Translator.load([GOLDEN]).translate(LINES) == first.translate(LINES)
+    with pytest.raises(attend.UsageError, match="scored by one"):
+        both.score("lumi", "neri")
+    with pytest.raises(attend.UsageError, match="1 numbers for 2 models"):
+        attend.Translator.load([GOLDEN, relative], weights=[1])
+    with pytest.raises(attend.UsageError, match="no path"):
+        attend.Translator.load([])
 
 
 def test_options_that_do_not_go_together(translator):

@@ -25,6 +25,7 @@ int RunInspect(const std::vector<std::string>& arguments);
 int RunPaper(const std::vector<std::string>& arguments);
 int RunParse(const std::vector<std::string>& arguments);
 int RunQuantize(const std::vector<std::string>& arguments);
+int RunRerank(const std::vector<std::string>& arguments);
 int RunScore(const std::vector<std::string>& arguments);
 int RunServe(const std::vector<std::string>& arguments);
 int RunShortlist(const std::vector<std::string>& arguments);

@@ -23,6 +23,7 @@ int main(int argc, char** argv) {
       {"paper", "make a table or the figures of the paper on this machine", attend::RunPaper},
       {"parse", "build the constituency trees of sentences", attend::RunParse},
       {"quantize", "store a model's weights in int8", attend::RunQuantize},
+      {"rerank", "order n-best lists anew by further models", attend::RunRerank},
       {"score", "log-probability of given texts", attend::RunScore},
       {"serve", "run models of every task over HTTP", attend::RunServe},
       {"shortlist", "learn which words may translate which", attend::RunShortlist},

@@ -13,6 +13,7 @@
 #include <mutex>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "attend/error.h"
 #include "attend/translator.h"
@@ -35,7 +36,9 @@ namespace attend {
 namespace {
 
 struct TranslateOptions {
-  std::string model, adapter, input = "-", output = "-", device = kEngine;
+  std::vector<std::string> model;  // one, or several that search together
+  std::vector<double> model_weights;
+  std::string adapter, input = "-", output = "-", device = kEngine;
   TranslatorOptions translator;
   bool resume = false;
   std::string shard;
@@ -48,7 +51,14 @@ struct TranslateOptions {
 
 FieldList Fields(TranslateOptions& options) {
   FieldList fields;
-  fields.Add("model", &options.model, "the model directory")
+  fields
+      .Add(
+          "model", &options.model,
+          "the model directory; several, of equal vocabularies, translate together by the weighted "
+          "mean of their log-probabilities")
+      .Add("model_weights", &options.model_weights, 0, 1e6,
+           "of several models: a number for each, which are divided by their sum; without them all "
+           "weigh the same")
       .Nest("", AdapterField(&options.adapter))
       .Nest("", Fields(options.translator))
       .Nest("", DeviceField(&options.device))
@@ -91,7 +101,13 @@ JobKey KeyOf(TranslateOptions options, const std::optional<std::pair<int64_t, in
   const auto digest_of = [](const std::filesystem::path& directory) {
     return Sha256OfFile(directory / "config.json");
   };
-  key.settings["model"] = digest_of(options.model);
+  if (options.model.size() == 1) {
+    key.settings["model"] = digest_of(options.model[0]);
+  } else {
+    key.settings["model"] = Json::array();
+    for (const std::string& directory : options.model)
+      key.settings["model"].push_back(digest_of(directory));
+  }
   if (!options.adapter.empty()) key.settings["adapter"] = digest_of(options.adapter);
   if (lines) key.settings["lines"] = {{"first", lines->first}, {"last", lines->second}};
   return key;
@@ -234,14 +250,20 @@ std::vector<std::string> FilesOf(const TranslateOptions& options, const std::str
   return {input, options.target_prefix};
 }
 
-// Its threads leave SIGINT and SIGTERM to others.
-std::unique_ptr<const Translator> MakeTranslator(std::shared_ptr<const Model> model,
+// Its threads leave SIGINT and SIGTERM to others. `first`: the first of the models.
+std::unique_ptr<const Translator> MakeTranslator(std::shared_ptr<const Model> first,
                                                  const TranslateOptions& options,
                                                  const RunOnDevice& run_on_device) {
   const BlockedSignals blocked;
-  if (options.device == kEngine)
-    return std::make_unique<const Translator>(std::move(model), options.translator);
-  return std::make_unique<const Translator>(run_on_device(std::move(model), options.device),
+  if (options.device != kEngine) {
+    return std::make_unique<const Translator>(run_on_device(std::move(first), options.device),
+                                              options.translator);
+  }
+  std::vector<std::shared_ptr<const LoadedModel>> models = {
+      LoadWith(std::move(first), options.translator)};
+  for (size_t i = 1; i < options.model.size(); ++i)
+    models.push_back(LoadWith(LoadModel(options.model[i]), options.translator));
+  return std::make_unique<const Translator>(std::move(models), options.model_weights,
                                             options.translator);
 }
 
@@ -249,6 +271,16 @@ std::unique_ptr<const Translator> MakeTranslator(std::shared_ptr<const Model> mo
 void CheckDevice(const TranslateOptions& options) {
   CheckForEngine(options.device, options.translator.type == WeightType::kInt8, "type int8");
   CheckForEngine(options.device, !options.translator.shortlist.empty(), "shortlist");
+  CheckForEngine(options.device, options.model.size() > 1, "more than one model");
+}
+
+void CheckModels(const TranslateOptions& options) {
+  if (options.model.size() > 1 && !options.adapter.empty()) {
+    throw Error(
+        ErrorKind::kUsage,
+        "adapter is for one model, and several are given; `attend export --adapter` makes a "
+        "model of one with its adapter");
+  }
 }
 
 }  // namespace
@@ -275,6 +307,7 @@ int Translate(const std::vector<std::string>& arguments, const RunOnDevice& run_
       "attend translate --model MODEL --input test.en --output test.de\n"
       "echo 'A dog runs.' | attend translate --model MODEL --scores\n"
       "attend translate --model MODEL --input all.en.gz --output all.de.gz --resume --shard 3/8\n"
+      "attend translate --model A --model B --model-weights 0.6 0.4 --input test.en\n"
       "attend translate --model MODEL --sample --top-k 20 --input plain.de --output back.en\n"
       "attend translate --model LSTM --device cpu --input test.en");
   command_line.Options(Fields(options))
@@ -285,10 +318,11 @@ int Translate(const std::vector<std::string>& arguments, const RunOnDevice& run_
   CheckTranslationOptions(options.translation);
   TakeTargetPrefix(common, &options);
   CheckDevice(options);
+  CheckModels(options);
   const LineShard shard = LineShard::Parse(options.shard);
   options.translator.threads = common.ThreadCount();
   options.lines.keep_line_ends = false;
-  const auto model = LoadModelWith(options.model, options.adapter);
+  const auto model = LoadModelWith(options.model[0], options.adapter);
   const auto translator = MakeTranslator(model, options, run_on_device);
   const bool terminal = TranslationOutput::IsTerminal(options.output);
   const std::string input = common.DataPath(options.input);

@@ -11,9 +11,7 @@
 namespace attend {
 
 bool BeamSearch::Expansion::operator<(const Expansion& other) const {
-  const auto order = [](const Expansion& one) {
-    return std::tuple(one.cost + one.penalty - one.log_probability, one.beam, one.id);
-  };
+  const auto order = [](const Expansion& one) { return std::tuple(one.Loss(), one.beam, one.id); };
   return order(*this) < order(other);
 }
 
@@ -29,6 +27,8 @@ void BeamSearch::Start(const SearchInput* input, const SearchOptions* options, b
   started_ = false;
   avoided_.clear();
   more_ = 0;
+  attention_.clear();
+  coverage_.assign(Covers() ? input->source.size() : 0, 0);
   guide_ = input->rules != nullptr ? input->rules->Begin() : nullptr;
   // The output begins with the prefix, as far as its maximum length reaches.
   for (; length_ < PrefixLength(); ++length_) {
@@ -93,7 +93,7 @@ bool BeamSearch::Scored() const {
 }
 
 // What is read before the last token; the prefix's tokens are asked for where they are scored.
-int64_t BeamSearch::AddFirstRows(int64_t first_hypothesis, std::vector<StepRow>* rows) const {
+int64_t BeamSearch::AddFirstRows(int64_t first_hypothesis, std::vector<StepRow>* rows) {
   const std::span<const int32_t> prompt = Prompt();
   int64_t asking = 0;
   for (int64_t i = 0; i + 1 < std::ssize(prompt) + length_; ++i) {
@@ -103,6 +103,7 @@ int64_t BeamSearch::AddFirstRows(int64_t first_hypothesis, std::vector<StepRow>*
     row.token = next <= 0 ? prompt[i] : input_->prefix[next - 1];
     if (guide_ != nullptr) row.source_row = guide_->SourceRow(0);
     row.asks = next >= 0 && Scored();
+    if (next >= 0) row.attention = NextAttention();
     if (!row.asks) continue;
     row.forced = input_->prefix[next];
     ++asking;
@@ -110,7 +111,18 @@ int64_t BeamSearch::AddFirstRows(int64_t first_hypothesis, std::vector<StepRow>*
   return asking;
 }
 
+std::span<float> BeamSearch::NextAttention() {
+  if (!Covers()) return {};
+  const size_t width = input_->source.size();
+  return std::span<float>(attention_).subspan(width * attention_rows_++, width);
+}
+
 int64_t BeamSearch::AddRows(int64_t first_hypothesis, std::vector<StepRow>* rows) {
+  attention_rows_ = 0;
+  if (Covers()) {
+    const int64_t written = started_ ? 0 : length_;
+    attention_.assign((written + live()) * input_->source.size(), 0);
+  }
   int64_t asking = started_ ? 0 : AddFirstRows(first_hypothesis, rows);
   if (length_ == input_->max_length) return asking;
   const SentenceOptions& options = input_->options;
@@ -125,6 +137,7 @@ int64_t BeamSearch::AddRows(int64_t first_hypothesis, std::vector<StepRow>* rows
     row.may_be_unknown = options.allow_unknown;
     row.scored = Scored();
     row.most = static_cast<int32_t>(Wanted());
+    row.attention = NextAttention();
     if (guide_ != nullptr) row.source_row = guide_->SourceRow(live_[b].state);
     SetTokens(live_[b], &never_[b], &also_[b], &row);
   }
@@ -162,7 +175,50 @@ void BeamSearch::AddLastTokens(std::vector<int32_t>* tokens) const {
   for (const Live& hypothesis : live_) tokens->push_back(nodes_[hypothesis.node].id);
 }
 
+// Of a first step, all rows but the last of them write the prefix of the one hypothesis.
+void BeamSearch::AddAttention() {
+  const size_t width = input_->source.size();
+  const int64_t rows = std::ssize(attention_) / static_cast<int64_t>(std::max<size_t>(width, 1));
+  for (int64_t r = 0; r < rows; ++r) {
+    float* const sum_S = coverage_.data() + (started_ ? r : 0) * width;
+    for (size_t s = 0; s < width; ++s) sum_S[s] += attention_[r * width + s];
+  }
+}
+
+void BeamSearch::PassCoverageOn() {
+  const size_t width = input_->source.size();
+  next_coverage_.clear();
+  for (const int32_t parent : parents_) {
+    const auto of_parent = coverage_.begin() + static_cast<std::ptrdiff_t>(parent * width);
+    next_coverage_.insert(next_coverage_.end(), of_parent,
+                          of_parent + static_cast<std::ptrdiff_t>(width));
+  }
+  coverage_.swap(next_coverage_);
+}
+
+double BeamSearch::CoverageScore(int64_t row) const {
+  constexpr double kLeast = 1e-10;  // so that a token that nobody looked at costs no infinity
+  const int64_t width = std::ssize(input_->source);
+  double sum = 0;
+  for (int64_t s = options_->source_begin; s < width - options_->source_end; ++s) {
+    const double covered = coverage_[row * width + s];
+    sum += std::log(std::clamp(covered, kLeast, 1.0));
+  }
+  return input_->options.coverage_penalty * sum;
+}
+
+// Precondition: expansions are sorted.
+void BeamSearch::Prune() {
+  const double threshold = input_->options.beam_threshold;
+  if (threshold <= 0 || constrained_) return;
+  const auto far = [&](const Expansion& each) {
+    return each.Loss() > expansions_.front().Loss() + threshold;
+  };
+  expansions_.erase(std::ranges::find_if(expansions_, far), expansions_.end());
+}
+
 std::span<const int32_t> BeamSearch::Advance(const Candidate* best, int64_t k) {
+  if (Covers()) AddAttention();
   if (!started_) {
     started_ = true;
     for (int64_t i = 0; Scored() && i < length_; ++i, best += k) {
@@ -183,7 +239,9 @@ std::span<const int32_t> BeamSearch::Advance(const Candidate* best, int64_t k) {
   }
   if (constrained_) ExpandConstrained(best, k);
   std::sort(expansions_.begin(), expansions_.end());
+  Prune();
   constrained_ ? ChooseFromBanks() : Choose();
+  if (Covers()) PassCoverageOn();
   ++length_;
   if (Ended()) Close();
   return parents_;
@@ -214,7 +272,8 @@ void BeamSearch::Choose() {
       if (static_cast<int64_t>(rank) < beam_size_) {
         Keep({.node = parent,
               .log_probability = expansion.log_probability,
-              .penalty = expansion.penalty},
+              .penalty = expansion.penalty,
+              .covered = expansion.beam},
              length_ + 1, true);
       }
       continue;
@@ -229,7 +288,8 @@ void BeamSearch::GoOn(const Expansion& expansion) {
   const int32_t state = live_[expansion.beam].state;
   next_.push_back({static_cast<int32_t>(nodes_.size()), expansion.log_probability,
                    live_[expansion.beam].shown + (Shows(expansion.id) ? 1 : 0), expansion.met,
-                   guide_ != nullptr ? guide_->Next(state, expansion.id) : 0, expansion.penalty});
+                   guide_ != nullptr ? guide_->Next(state, expansion.id) : 0, expansion.penalty,
+                   std::ssize(next_)});
   nodes_.push_back({expansion.id, parent});
   parents_.push_back(expansion.beam);
 }
@@ -248,7 +308,8 @@ void BeamSearch::ChooseFromBanks() {
     } else if (std::ssize(bank) < beam_size_) {
       Keep({.node = live_[expansion.beam].node,
             .log_probability = expansion.log_probability,
-            .penalty = expansion.penalty},
+            .penalty = expansion.penalty,
+            .covered = expansion.beam},
            length_ + 1, true);
     }
   }
@@ -266,7 +327,8 @@ void BeamSearch::ChooseFromBanks() {
 }
 
 void BeamSearch::Keep(const Live& hypothesis, int64_t length, bool finished) {
-  const double score = hypothesis.Total() / LengthPenalty(length, input_->options.length_penalty);
+  double score = hypothesis.Total() / LengthPenalty(length, input_->options.length_penalty);
+  if (Covers()) score += CoverageScore(hypothesis.covered);
   Kept kept{hypothesis.node, score, hypothesis.log_probability, finished, {}};
   if (finished) ++finished_;
   // Equal scores keep the order in which they came: by length, then rank.
@@ -284,7 +346,8 @@ void BeamSearch::Keep(const Live& hypothesis, int64_t length, bool finished) {
   kept_.insert(place, std::move(kept));
 }
 
-// Nothing live can win: log-probabilities are at most 0 and penalties at least 0, so a live
+// Nothing live can win: log-probabilities and what coverage adds are at most 0, penalties at least
+// 0, so a live
 // hypothesis of total s ends with one of at most s, at a length of at most L. Penalties grow with
 // the length (alpha >= 0), and a number that is not positive divided by a larger penalty is larger:
 // its score is at most s / penalty(L). Rounded sums and quotients keep that order. An equal score
@@ -298,6 +361,16 @@ bool BeamSearch::NothingCanWin() const {
   return bound <= kept_[input_->options.n_best - 1].score;
 }
 
+bool BeamSearch::ExitsEarly() const {
+  const SentenceOptions& options = input_->options;
+  if (options.early_exit <= 0 || finished_ < options.n_best) return false;
+  if (std::ssize(kept_) < options.n_best) return false;
+  const auto least =
+      std::ranges::min_element(std::span(kept_).first(options.n_best), {}, &Kept::log_probability);
+  const auto best = std::ranges::max_element(live_, {}, &Live::log_probability);
+  return least->log_probability >= best->log_probability + std::log(options.early_exit);
+}
+
 // Precondition: there are live and finished hypotheses.
 bool BeamSearch::LeaderGoesOn() const {
   const SentenceOptions& options = input_->options;
@@ -308,7 +381,7 @@ bool BeamSearch::LeaderGoesOn() const {
 bool BeamSearch::Ended() const {
   return live_.empty() || length_ >= input_->max_length ||
          (finished_ >= beam_size_ && !LeaderGoesOn()) ||
-         (input_->options.early_stop && NothingCanWin());
+         (input_->options.early_stop && NothingCanWin()) || ExitsEarly();
 }
 
 void BeamSearch::Close() {

@@ -4,18 +4,21 @@ import schemathesis
 
 MOST_WITH_ATTENTION = 178
 DRAWING = {"temperature": 1, "top_k": 0, "top_p": 1, "seed": 1}  # of drawn outputs alone
+SEARCHING = {"coverage_penalty": 0, "beam_threshold": 0, "early_exit": 0}  # of a beam alone
 ENCODERS = ("/v1/parse", "/v1/tag", "/v1/classify", "/v1/fill", "/v1/embeddings")
 
 
 def go_together(body):
     """Members of /v1/translate that hang on one another."""
-    defaults = {"beam_size": 4, "n_best": 1, "max_length": 0, "min_length": 0, "beam_groups": 1, "no_repeat_ngram": 0, "mbr_samples": 16} | DRAWING
+    defaults = {"beam_size": 4, "n_best": 1, "max_length": 0, "min_length": 0, "beam_groups": 1, "no_repeat_ngram": 0, "mbr_samples": 16} | DRAWING | SEARCHING
     number = {name: body.get(name, default) for name, default in defaults.items()}
     if not all(isinstance(value, int | float) for value in number.values()):
         return True  # refused for its type
     by_utility = body.get("mbr", "none") != "none"
     if body.get("sample") is True or by_utility:
         if (body.get("sample") is True and by_utility) or number["beam_groups"] > 1 or number["no_repeat_ngram"] > 0:
+            return False
+        if any(number[name] != 0 for name in SEARCHING):
             return False
         if by_utility and number["n_best"] > number["mbr_samples"]:
             return False

@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "attend/error.h"
 #include "tasks/translation/translation_options.h"
 #include "text/lines.h"
 #include "text/text_parts.h"
@@ -51,6 +52,21 @@ TaskRunner MakeTaskRunner(std::shared_ptr<const LoadedModel> loaded,
   return TaskRunner(std::move(loaded), std::move(shortlist), options.protect);
 }
 
+TaskRunner MakeTaskRunner(std::vector<std::shared_ptr<const LoadedModel>> models,
+                          std::vector<double> weights, const TranslatorOptions& options) {
+  if (models.size() == 1 && weights.empty())
+    return MakeTaskRunner(std::move(models.front()), options);
+  if (!options.shortlist.empty() && models.size() > 1) {
+    throw Error(ErrorKind::kUsage,
+                "shortlist is for one model, and several are given; leave one of them out");
+  }
+  if (models.size() == 1) {
+    throw Error(ErrorKind::kUsage, "model_weights is for several models, and one is given");
+  }
+  return TaskRunner(std::make_shared<Ensemble>(std::move(models), std::move(weights)),
+                    options.protect);
+}
+
 int64_t MaxLength(const TaskRunner& runner, int64_t source_length,
                   const TranslationOptions& options) {
   int64_t length = options.max_length;
@@ -59,7 +75,7 @@ int64_t MaxLength(const TaskRunner& runner, int64_t source_length,
     if (const auto& text = runner.training_text())
       length = std::max(length, UsualMost(*text, source_length));
   }
-  return runner.config().MaxOutput(length);
+  return runner.MaxOutput(length);
 }
 
 SearchInput MakeSearchInput(const TaskRunner& runner, const std::vector<int32_t>& ids,
@@ -79,6 +95,9 @@ SearchInput MakeSearchInput(const TaskRunner& runner, const std::vector<int32_t>
   input.options.diversity = options.diversity;
   input.options.no_repeat_ngram = options.no_repeat_ngram;
   input.options.repetition_penalty = options.repetition_penalty;
+  input.options.coverage_penalty = options.coverage_penalty;
+  input.options.beam_threshold = options.beam_threshold;
+  input.options.early_exit = options.early_exit;
   if (Draws(options)) MakeSampled(options, &input);
   return input;
 }
@@ -89,13 +108,17 @@ SearchModel MakeSearchModel(const TaskRunner& runner) {
   search.prompt = runner.config().TargetFrame().begin;
   search.eos = static_cast<int32_t>(runner.special_ids().eos);
   search.blank = runner.blank();
+  const TextFrame around = runner.config().SourceFrame();
+  search.source_begin = std::ssize(around.begin);
+  search.source_end = std::ssize(around.end);
   if (!runner.blank().empty()) {
     search.text_of = [&vocabulary = runner.target()](std::span<const int32_t> ids) {
       return WithSingleSpaces(vocabulary.Decode(ids));
     };
   }
   search.placeholders = runner.protection().ids();
-  return {&runner.weights(), runner.shortlist(), std::move(search), runner.make_stepper()};
+  return {&runner.weights(), runner.shortlist(), std::move(search), runner.make_stepper(),
+          runner.ensemble()};
 }
 
 std::vector<Hypothesis> MakeHypotheses(std::vector<SearchResult> results) {

@@ -17,6 +17,10 @@ namespace attend {
 TaskRunner MakeTaskRunner(std::shared_ptr<const LoadedModel> loaded,
                           const TranslatorOptions& options);
 
+// Of one model or several; no weights: all have the same one.
+TaskRunner MakeTaskRunner(std::vector<std::shared_ptr<const LoadedModel>> models,
+                          std::vector<double> weights, const TranslatorOptions& options);
+
 // Tokens that an output may have beyond its input: the paper's, section 6.1.
 inline constexpr int64_t kExtraLength = 50;
 

@@ -41,6 +41,15 @@ void CheckPrefixes(size_t prefixes, size_t sources) {
                                              prefixes, sources));
 }
 
+// What a model that writes from right to left has no way to begin with.
+void CheckWritesFromTheBeginning(const TaskRunner& runner, const char* option) {
+  if (!runner.WritesFromTheEnd()) return;
+  throw Error(ErrorKind::kUsage,
+              fmt::format("the model writes from right to left and has no beginning to go on from; "
+                          "leave out {}",
+                          option));
+}
+
 // The text up to the end of its word number `count`, from 1.
 std::string_view FirstWords(std::string_view text, int64_t count) {
   size_t end = 0;
@@ -159,7 +168,10 @@ struct Translator::Impl {
       throw Error(ErrorKind::kUsage, "mbr compares texts, but only ids are given");
     const size_t count = request.sources.size();
     CheckPrefixes(request.prefixes.size(), count);
-    if (!request.prefixes.empty()) CheckTargetPrefix(options);
+    if (!request.prefixes.empty()) {
+      CheckTargetPrefix(options);
+      CheckWritesFromTheBeginning(runner, "target_prefix");
+    }
     std::vector<SearchInput> inputs;
     std::vector<int64_t> searched;  // in order
     std::vector<Translation> translations(count);
@@ -200,11 +212,25 @@ std::unique_ptr<Translator> Translator::Load(const std::string& directory,
   return std::make_unique<Translator>(LoadModel(directory), options);
 }
 
+std::unique_ptr<Translator> Translator::Load(std::span<const std::string> directories,
+                                             const std::vector<double>& weights,
+                                             const TranslatorOptions& options) {
+  std::vector<std::shared_ptr<const LoadedModel>> models;
+  for (const std::string& directory : directories)
+    models.push_back(LoadWith(LoadModel(directory), options));
+  return std::make_unique<Translator>(std::move(models), weights, options);
+}
+
 Translator::Translator(std::shared_ptr<const Model> model, const TranslatorOptions& options)
     : Translator(LoadWith(std::move(model), options), options) {}
 
 Translator::Translator(std::shared_ptr<const LoadedModel> loaded, const TranslatorOptions& options)
     : impl_(std::make_unique<Impl>(MakeTaskRunner(std::move(loaded), options), options.threads)) {}
+
+Translator::Translator(std::vector<std::shared_ptr<const LoadedModel>> models,
+                       std::vector<double> weights, const TranslatorOptions& options)
+    : impl_(std::make_unique<Impl>(MakeTaskRunner(std::move(models), std::move(weights), options),
+                                   options.threads)) {}
 
 Translator::~Translator() = default;
 
@@ -247,6 +273,7 @@ Translation Translator::Alternatives(const std::string& text, const std::string&
   }
   if (Draws(best))
     throw Error(ErrorKind::kUsage, "alternatives are searched for; leave out sample and mbr");
+  CheckWritesFromTheBeginning(impl_->runner, "alternatives");
   const std::vector<int32_t> source = Encode(text);
   const MaskedText masked = impl_->runner.protection().Mask(text);
   const std::vector<int32_t> begun = impl_->BeginningOf(masked, prefix);
