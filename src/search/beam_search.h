@@ -15,6 +15,14 @@
 // or already there, and does not end before it has all. The beam is divided into banks by how many
 // a hypothesis has, so that one with more need not beat one with fewer.
 //
+// Terms must occur, too (`terms`), and are searched for in the same way. Banks then go by how many
+// tokens the terms still need, and the beam has a place more for each of them; a hypothesis is
+// asked for the tokens that its missing terms begin or go on with, besides the best (vectorised by
+// Hu et al. 2019). A hypothesis may end without all terms, but is behind those that have more, so
+// where no output within the maximum length has all, the best of those with most is found. Only
+// hypotheses with all terms count towards the B that finish, and the search goes on while a live
+// one is better so far.
+//
 // With a repetition penalty, tokens that a hypothesis has already are asked for besides the best
 // others, so its best continuations are exact. What they lose counts in scores and not in
 // log-probabilities.
@@ -64,7 +72,7 @@ class BeamSearch : public ItemSearch {
     double log_probability;
     int64_t shown = 0;   // tokens that show something
     uint64_t met = 0;    // of `once`, a bit each; of a constrained search
-    int32_t state = 0;   // of the rules' guide
+    int32_t state = 0;   // of the guide of rules or terms
     double penalty = 0;  // of its repeated tokens
     double Total() const { return log_probability - penalty; }
   };
@@ -73,6 +81,7 @@ class BeamSearch : public ItemSearch {
     int32_t beam;
     int32_t id;
     uint64_t met = 0;
+    int32_t state = 0;   // of the terms' guide
     double penalty = 0;  // of repeated tokens, up to this one
     double cost = 0;     // of a token to be avoided
     bool operator<(const Expansion& other) const;
@@ -82,6 +91,7 @@ class BeamSearch : public ItemSearch {
     double score;
     double log_probability;
     bool finished;
+    int64_t missing;   // terms
     std::string text;  // where it is known and wanted
   };
 
@@ -108,7 +118,14 @@ class BeamSearch : public ItemSearch {
   // Of a candidate after live hypothesis b.
   Expansion Expanded(int64_t b, const Candidate& candidate) const;
   void ExpandConstrained(const Candidate* best, int64_t k);
+  // Of a constrained search: the bank that an output belongs to, by what it has.
+  int64_t BankOf(const Expansion& expansion) const;
+  void CountWanted();
+  int64_t MissingOf(std::span<const int32_t> ids) const;
+  bool LacksPlaceholders() const;
+  bool LacksTerms() const;
   void GoOn(const Expansion& expansion);
+  void KeepEnded(const Expansion& expansion);
   void Choose();
   void ChooseFromBanks();
   void Keep(const Live& hypothesis, int64_t length, bool finished);
@@ -122,6 +139,7 @@ class BeamSearch : public ItemSearch {
   bool constrained_ = false;
   int64_t beam_size_ = 1;
   std::unique_ptr<OutputGuide> guide_;  // null: there are no rules
+  std::unique_ptr<TermGuide> terms_;    // of a constrained search with terms
   std::vector<Node> nodes_;
   std::vector<Live> live_, next_;
   std::vector<Expansion> expansions_;
@@ -131,7 +149,9 @@ class BeamSearch : public ItemSearch {
   double penalty_ = 0;      // of each in avoided_
   int64_t more_ = 0;        // of WantMore
   std::vector<Kept> kept_;  // of different texts; finished first, the best first
-  int64_t finished_ = 0;    // all of them
+  int64_t finished_ = 0;    // all of them that have all terms
+  int64_t tokens_left_ = 0;  // TermGuide::TokensLeft of an empty output
+  int64_t wanted_ = 0;      // by the terms, of the hypothesis that they want most of
   int64_t length_ = 0;      // of live outputs
   bool started_ = false;    // prompt and prefix are read
 };

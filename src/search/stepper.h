@@ -16,6 +16,7 @@ struct NewSentence {
   std::span<const int32_t> source;      // as the encoder reads it
   std::span<const int32_t> once;        // target tokens that are always in the shortlist
   std::span<const float> numbers = {};  // rows that an encoder reads in place of tokens
+  std::span<const int32_t> wanted = {};  // as `once`
 };
 
 // Tokens to be drawn after a row.

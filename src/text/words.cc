@@ -7,21 +7,18 @@
 #include <algorithm>
 
 namespace attend {
-namespace {
 
-bool JoinsWords(UChar32 character) {
+bool JoinsWords(char32_t character) {
   constexpr UScriptCode kWithoutSpaces[] = {USCRIPT_HAN,     USCRIPT_HIRAGANA, USCRIPT_KATAKANA,
                                             USCRIPT_THAI,    USCRIPT_LAO,      USCRIPT_KHMER,
                                             USCRIPT_MYANMAR, USCRIPT_HANGUL};
-  if (character < 0) return false;
-  if (!u_isalnum(character) && (U_GET_GC_MASK(character) & U_GC_M_MASK) == 0) return false;
+  const auto code = static_cast<UChar32>(character);
+  if (!u_isalnum(code) && (U_GET_GC_MASK(code) & U_GC_M_MASK) == 0) return false;
   UErrorCode status = U_ZERO_ERROR;
-  const UScriptCode script = uscript_getScript(character, &status);
+  const UScriptCode script = uscript_getScript(code, &status);
   return std::find(std::begin(kWithoutSpaces), std::end(kWithoutSpaces), script) ==
          std::end(kWithoutSpaces);
 }
-
-}  // namespace
 
 bool JoinsAtEnd(std::string_view text) {
   if (text.empty()) return false;
@@ -31,7 +28,7 @@ bool JoinsAtEnd(std::string_view text) {
   auto at = static_cast<int32_t>(text.size());
   UChar32 character;
   U8_PREV(bytes, 0, at, character);
-  return JoinsWords(character);
+  return character >= 0 && JoinsWords(static_cast<char32_t>(character));
 }
 
 bool JoinsAtStart(std::string_view text) {
@@ -40,7 +37,7 @@ bool JoinsAtStart(std::string_view text) {
   int32_t at = 0;
   UChar32 character;
   U8_NEXT(bytes, at, static_cast<int32_t>(std::min<size_t>(text.size(), 8)), character);
-  return JoinsWords(character);
+  return character >= 0 && JoinsWords(static_cast<char32_t>(character));
 }
 
 }  // namespace attend
