@@ -269,8 +269,8 @@ int64_t BeamSearch::BankOf(const Expansion& expansion) const {
 }
 
 // A bank holds the hypotheses that have equally much of `once` and of the terms. The banks fill the
-// beam in turn, each with its best, beginning with the highest. Where there are terms an output
-// ends in its turn: else the few of a bank would all end at once.
+// beam in turn, each with its best, beginning with the highest. An output without all terms ends in
+// its turn alone.
 void BeamSearch::ChooseFromBanks() {
   next_.clear();
   parents_.clear();
@@ -279,7 +279,8 @@ void BeamSearch::ChooseFromBanks() {
   for (size_t i = 0; i < expansions_.size(); ++i) {
     const Expansion& expansion = expansions_[i];
     std::vector<size_t>& bank = banks[BankOf(expansion)];
-    if (expansion.id != options_->eos || terms_ != nullptr) {
+    const bool lacks = terms_ != nullptr && terms_->Missing(expansion.state) > 0;
+    if (expansion.id != options_->eos || lacks) {
       bank.push_back(i);
     } else if (std::ssize(bank) < beam_size_) {
       KeepEnded(expansion);

@@ -122,6 +122,9 @@ FieldList Fields(ServeOptions& options) {
       .Add("shortlist", &options.shortlist,
            "files of `attend shortlist`, each as NAME=FILE for the model of that name, or FILE for "
            "the only model")
+      .Add("glossary", &options.glossary,
+           "files of terms that translations must hold, each as NAME=FILE; a request for "
+           "translations names one")
       .Nest("", TypeField(&options.load.type))
       .Nest("", Fields(options.translator).Select({"protect"}))
       .Group("Network and access")
