@@ -9,6 +9,12 @@
 #include "search/scores.h"
 
 namespace attend {
+namespace {
+
+// Beside a place for each bank. With fewer an output that has its terms may never come to an end.
+constexpr int64_t kLeastBeamWithTerms = 4;
+
+}  // namespace
 
 bool BeamSearch::Expansion::operator<(const Expansion& other) const {
   const auto order = [](const Expansion& one) {
@@ -24,7 +30,10 @@ void BeamSearch::Start(const SearchInput* input, const SearchOptions* options, b
   beam_size_ = constrained ? ConstrainedBeamSize(*input) : input->options.beam_size;
   terms_ = constrained && input->terms != nullptr ? input->terms->Begin() : nullptr;
   tokens_left_ = terms_ != nullptr ? terms_->TokensLeft(0) : 0;
-  beam_size_ = std::max(beam_size_, std::min(beam_size_ + tokens_left_, options->max_beam_size));
+  if (terms_ != nullptr) {
+    const int64_t wide = std::max(beam_size_, kLeastBeamWithTerms) + tokens_left_;
+    beam_size_ = std::max(beam_size_, std::min(wide, options->max_beam_size));
+  }
   nodes_.clear();
   live_.assign(1, {-1, 0});
   kept_.clear();

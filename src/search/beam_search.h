@@ -16,7 +16,7 @@
 // a hypothesis has, so that one with more need not beat one with fewer.
 //
 // Terms must occur, too (`terms`), and are searched for in the same way. Banks then go by how many
-// tokens the terms still need, and the beam has a place more for each of them; a hypothesis is
+// tokens the terms still need, and the beam, of 4 at least, has a place more for each of them; a hypothesis is
 // asked for the tokens that its missing terms begin or go on with, besides the best (vectorised by
 // Hu et al. 2019). A hypothesis may end without all terms, but is behind those that have more, so
 // where no output within the maximum length has all, the best of those with most is found. Only

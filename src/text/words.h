@@ -13,6 +13,9 @@ bool JoinsWords(char32_t character);
 // The last (the first) character does.
 bool JoinsAtEnd(std::string_view text);
 bool JoinsAtStart(std::string_view text);
+// The last character is one after which a word begins without a space: an opening bracket or
+// quotation mark, a dash or a slash.
+bool OpensWord(std::string_view text);
 
 }  // namespace attend
 

@@ -80,7 +80,7 @@ void TermPathsGuide::Read(std::string_view more, State* state) const {
   }
   const std::string_view before = std::string_view(text).substr(0, live);
   if (!before.empty()) state->in_word = JoinsAtEnd(before);
-  state->opened = !JoinsAtEnd(text) && !text.ends_with(' ');
+  state->opened = OpensWord(text);
   state->tail = text.substr(live);
 }
 
