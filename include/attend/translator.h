@@ -106,7 +106,7 @@ struct TranslationOptions {
   // Translations hold its terms, as often as the text has them, where the model can write them
   // within max_length: a beam search with constraints. Not for outputs that are drawn, nor for ids.
   std::shared_ptr<const Glossary> glossary;
-  bool scores = true;          // false: a greedy search leaves them 0 and is a little faster
+  bool scores = true;  // false: a greedy search leaves them 0 and is a little faster
   bool alignments = false;
   int64_t alignment_layer = 0;  // the decoder layer, from 1; 0: ModelConfig::AlignmentLayer()
   // Sentences of the call that run together on a thread at most.

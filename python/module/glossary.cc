@@ -1,4 +1,6 @@
 // attend.Glossary.
+#include "text/glossary.h"
+
 #include <fmt/format.h>
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/shared_ptr.h>
@@ -11,7 +13,6 @@
 #include "python/module/bindings.h"
 #include "python/module/interpreter.h"
 #include "python/module/texts.h"
-#include "text/glossary.h"
 
 namespace attend {
 namespace nb = nanobind;
@@ -28,8 +29,9 @@ GlossaryTerm TermFrom(const nb::handle& given, size_t number) {
   if (nb::isinstance<nb::str>(given) || !nb::isinstance<nb::sequence>(given) ||
       nb::len(given) < 2 || nb::len(given) > 3) {
     throw Error(ErrorKind::kUsage,
-                where + " is no tuple of 2 or 3 texts; expected (source, target) or (source, "
-                        "target, flags)");
+                where +
+                    " is no tuple of 2 or 3 texts; expected (source, target) or (source, "
+                    "target, flags)");
   }
   std::vector<std::string> texts;
   for (const nb::handle member : nb::borrow<nb::sequence>(given)) {
@@ -57,8 +59,9 @@ std::shared_ptr<const Glossary> TakeGlossary(nb::kwargs* arguments) {
   nb::del((*arguments)[kName]);
   if (given.is_none()) return nullptr;
   if (!nb::isinstance<Glossary>(given)) {
-    throw Error(ErrorKind::kUsage, "glossary is no attend.Glossary; make one of a file's path or "
-                                   "of a list of (source, target)");
+    throw Error(ErrorKind::kUsage,
+                "glossary is no attend.Glossary; make one of a file's path or "
+                "of a list of (source, target)");
   }
   return nb::cast<std::shared_ptr<Glossary>>(given);
 }

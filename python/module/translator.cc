@@ -55,8 +55,7 @@ nb::object ResultOf(const Translation& translation) {
     hypotheses.append(Make(make, StrOf(hypothesis.text), hypothesis.score,
                            hypothesis.log_probability, hypothesis.ids, hypothesis.finished,
                            LinksOf(hypothesis.alignment), hypothesis.protected_spans,
-                           hypothesis.protected_kept, hypothesis.terms,
-                           hypothesis.terms_kept));
+                           hypothesis.protected_kept, hypothesis.terms, hypothesis.terms_kept));
   }
   return Make(PythonClass(kResultsModule, "Translation"), nb::tuple(hypotheses),
               translation.divided, translation.unknown_characters.size());
@@ -354,12 +353,11 @@ void BindTranslating(TranslatorClass& translator) {
             return LineStream(std::move(self), lines, TextOptionsOf(arguments, "translate_lines"));
           },
           nb::arg("lines"), nb::arg("options"),
-          nb::sig(
-              fmt::format("def translate_lines(self, lines: collections.abc.Iterable[str], {}, "
-                          "glossary: Glossary | None = None) -> "
-                          "collections.abc.Iterator[attend._results.Translation]",
-                          keywords)
-                  .c_str()),
+          nb::sig(fmt::format("def translate_lines(self, lines: collections.abc.Iterable[str], {}, "
+                              "glossary: Glossary | None = None) -> "
+                              "collections.abc.Iterator[attend._results.Translation]",
+                              keywords)
+                      .c_str()),
           OptionsHelp(
               "Translations of lines, in order, from any iterable, such as an open file: read as\n"
               "they are asked for, up to 4096 ahead. A line's end is not part of it.",

@@ -16,12 +16,12 @@
 // a hypothesis has, so that one with more need not beat one with fewer.
 //
 // Terms must occur, too (`terms`), and are searched for in the same way. Banks then go by how many
-// tokens the terms still need, and the beam, of 4 at least, has a place more for each of them; a hypothesis is
-// asked for the tokens that its missing terms begin or go on with, besides the best (vectorised by
-// Hu et al. 2019). A hypothesis may end without all terms, but is behind those that have more, so
-// where no output within the maximum length has all, the best of those with most is found. Only
-// hypotheses with all terms count towards the B that finish, and the search goes on while a live
-// one is better so far.
+// tokens the terms still need, and the beam, of 4 at least, has a place more for each of them; a
+// hypothesis is asked for the tokens that its missing terms begin or go on with, besides the best
+// (vectorised by Hu et al. 2019). A hypothesis may end without all terms, but is behind those that
+// have more, so where no output within the maximum length has all, the best of those with most is
+// found. Only hypotheses with all terms count towards the B that finish, and the search goes on
+// while a live one is better so far.
 //
 // With a repetition penalty, tokens that a hypothesis has already are asked for besides the best
 // others, so its best continuations are exact. What they lose counts in scores and not in
@@ -146,14 +146,14 @@ class BeamSearch : public ItemSearch {
   std::vector<int32_t> parents_;
   std::vector<std::vector<int32_t>> never_, also_;  // of each live hypothesis, if it has its own
   std::vector<int32_t> avoided_;
-  double penalty_ = 0;      // of each in avoided_
-  int64_t more_ = 0;        // of WantMore
-  std::vector<Kept> kept_;  // of different texts; finished first, the best first
-  int64_t finished_ = 0;    // all of them that have all terms
+  double penalty_ = 0;       // of each in avoided_
+  int64_t more_ = 0;         // of WantMore
+  std::vector<Kept> kept_;   // of different texts; finished first, the best first
+  int64_t finished_ = 0;     // all of them that have all terms
   int64_t tokens_left_ = 0;  // TermGuide::TokensLeft of an empty output
-  int64_t wanted_ = 0;      // by the terms, of the hypothesis that they want most of
-  int64_t length_ = 0;      // of live outputs
-  bool started_ = false;    // prompt and prefix are read
+  int64_t wanted_ = 0;       // by the terms, of the hypothesis that they want most of
+  int64_t length_ = 0;       // of live outputs
+  bool started_ = false;     // prompt and prefix are read
 };
 
 // Beam size of a search with constraints: at least one place for each number of placeholders met.

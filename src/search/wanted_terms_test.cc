@@ -85,14 +85,15 @@ class PlainTerms : public WantedTerms {
 // One term, alternatives of it, two terms, terms that begin alike, and what must be there twice.
 const std::vector<Terms>& Cases() {
   static const std::vector<Terms> cases = {
-      {{{4}}},         {{{6, 6}}},           {{{4, 6}, {5, 5, 5}}},
-      {{{4}}, {{6}}},  {{{4, 5}}, {{4, 6}}}, {{{6, 4, 6}}, {{5}, {4, 4}}},
+      {{{4}}},        {{{6, 6}}},           {{{4, 6}, {5, 5, 5}}},
+      {{{4}}, {{6}}}, {{{4, 5}}, {{4, 6}}}, {{{6, 4, 6}}, {{5}, {4, 4}}},
       {{{4, 4, 5}}},
   };
   return cases;
 }
 
-// All outputs of at most `longest` tokens, eos included: those with most terms first, then by score.
+// All outputs of at most `longest` tokens, eos included: those with most terms first, then by
+// score.
 std::vector<SearchResult> AllOutputs(uint64_t seed, int64_t longest, const Terms& terms) {
   std::vector<SearchResult> all;
   const std::function<void(const Ids&, double)> visit = [&](const Ids& ids, double sum) {
@@ -132,8 +133,8 @@ TEST(WantedTermsTest, AWideBeamFindsWhatExhaustiveSearchFinds) {
       for (const int64_t longest : {3, 5}) {  // the first has no room for some
         const std::vector<SearchResult> all = AllOutputs(seed, longest, terms);
         for (const bool early_stop : {true, false}) {
-          const SearchInput input = InputOf(
-              terms, longest, {.beam_size = 1000, .n_best = 3, .early_stop = early_stop});
+          const SearchInput input =
+              InputOf(terms, longest, {.beam_size = 1000, .n_best = 3, .early_stop = early_stop});
           TableStepper stepper(seed);
           const auto found = SearchAll({&input, 1}, {.max_beam_size = 1100}, &stepper)[0];
           ASSERT_EQ(found.size(), 3u);

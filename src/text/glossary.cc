@@ -1,3 +1,5 @@
+#include "text/glossary.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,7 +10,6 @@
 #include "attend/translator.h"
 #include "base/excerpt.h"
 #include "text/ascii.h"
-#include "text/glossary.h"
 #include "text/lines.h"
 #include "text/term_finder.h"
 #include "text/utf8.h"
@@ -19,7 +20,7 @@ namespace {
 
 struct Flag {
   const char* name;
-  bool GlossaryTerm::*member;
+  bool GlossaryTerm::* member;
 };
 constexpr Flag kFlags[] = {{"ignore-case", &GlossaryTerm::ignore_case},
                            {"inflect-source", &GlossaryTerm::inflect_source},
@@ -48,8 +49,8 @@ void Check(const GlossaryTerm& term, const std::string& where) {
                        term.target.empty() ? "the flag inflect" : "a target"));
   }
   if (!term.keep && Trimmed(term.target).empty()) {
-    refuse(fmt::format("'{}' has no target; give one, or the flag keep to copy the source",
-                       source));
+    refuse(
+        fmt::format("'{}' has no target; give one, or the flag keep to copy the source", source));
   }
 }
 
@@ -77,7 +78,8 @@ struct Glossary::Impl {
 };
 
 Glossary::Glossary(std::vector<GlossaryTerm> terms, const std::string& where) {
-  for (size_t i = 0; i < terms.size(); ++i) Check(terms[i], fmt::format("{} term {}", where, i + 1));
+  for (size_t i = 0; i < terms.size(); ++i)
+    Check(terms[i], fmt::format("{} term {}", where, i + 1));
   impl_ = std::make_unique<const Impl>(std::move(terms));
 }
 

@@ -54,9 +54,8 @@ TEST(GlossaryTest, FindsWholeWordsTheLongestTermFirst) {
 }
 
 TEST(GlossaryTest, FlagsWidenWhatIsFound) {
-  EXPECT_EQ(FoundIn("STRASSE straße Straße", {{.source = "Straße",
-                                               .target = "street",
-                                               .ignore_case = true}}),
+  EXPECT_EQ(FoundIn("STRASSE straße Straße",
+                    {{.source = "Straße", .target = "street", .ignore_case = true}}),
             (All{"straße=street", "Straße=street"}));
   EXPECT_EQ(FoundIn("houses house housing household",
                     {{.source = "house", .target = "Haus", .inflect_source = true}}),
@@ -85,8 +84,8 @@ TEST(GlossaryTest, TermsOfOnePlaceAreAlternatives) {
 }
 
 TEST(GlossaryTest, AFileHasATermALine) {
-  const auto glossary = LoadText(
-      "# terms\n\nhouse\tHaus\nbright\thell\tinflect, ignore-case\nAttend\t\tkeep\r\n");
+  const auto glossary =
+      LoadText("# terms\n\nhouse\tHaus\nbright\thell\tinflect, ignore-case\nAttend\t\tkeep\r\n");
   ASSERT_EQ(glossary->terms().size(), 3u);
   EXPECT_EQ(glossary->terms()[0].target, "Haus");
   EXPECT_TRUE(glossary->terms()[1].inflect && glossary->terms()[1].ignore_case);
@@ -96,13 +95,16 @@ TEST(GlossaryTest, AFileHasATermALine) {
 
 TEST(GlossaryTest, ErrorsNameFileAndLine) {
   const std::string where = "'" + testing::TempDir() + "glossary.tsv' line 2";
-  EXPECT_EQ(ErrorOf("a\tb\nhouse\n"), where + " has 1 column, expected 2 or 3: source, target and "
-                                              "flags, divided by tabs");
+  EXPECT_EQ(ErrorOf("a\tb\nhouse\n"), where +
+                                          " has 1 column, expected 2 or 3: source, target and "
+                                          "flags, divided by tabs");
   EXPECT_EQ(ErrorOf("a\tb\nhouse\tHaus\tplural\n"),
-            where + ": the flag is 'plural', expected ignore-case, inflect-source, inflect or "
-                    "keep, divided by commas");
-  EXPECT_EQ(ErrorOf("a\tb\nhouse\t\n"), where + ": 'house' has no target; give one, or the flag "
-                                                "keep to copy the source");
+            where +
+                ": the flag is 'plural', expected ignore-case, inflect-source, inflect or "
+                "keep, divided by commas");
+  EXPECT_EQ(ErrorOf("a\tb\nhouse\t\n"), where +
+                                            ": 'house' has no target; give one, or the flag "
+                                            "keep to copy the source");
   EXPECT_EQ(ErrorOf("a\tb\nX\tY\tkeep\n"),
             where + ": 'X' is to be kept as it is, but has a target; leave it or keep out");
   EXPECT_EQ(ErrorOf("a\tb\n--\tY\n"),

@@ -71,9 +71,8 @@ TermFinder::TermFinder(std::span<const GlossaryTerm> terms) {
 
 size_t TermFinder::EndOf(const Entry& entry, std::u32string_view text, size_t begin) {
   const std::u32string_view source = entry.source, found = text.substr(begin, source.size());
-  const bool equal = entry.ignore_case
-                         ? std::ranges::equal(source, found, {}, Folded, Folded)
-                         : source == found;
+  const bool equal =
+      entry.ignore_case ? std::ranges::equal(source, found, {}, Folded, Folded) : source == found;
   if (!equal) return 0;
   size_t end = begin + source.size();
   for (int64_t more = 0; entry.inflect && more < kMostEnding && InWord(text, end); ++more) ++end;

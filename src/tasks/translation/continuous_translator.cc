@@ -27,10 +27,9 @@ class ContinuousTranslator::LiveSentences : public SharedQueue {
         if (sentence->options.alignments) {
           runner_->CheckAlignmentLayer(sentence->options.alignment_layer);
         }
-        auto input = std::make_unique<Input>(
-            Input{MakeSearchInput(*runner_, sentence->ids, sentence->options), sentence,
-                  load.worker,
-                  TermsOf(*runner_, sentence->text, sentence->options, sentence->protect)});
+        auto input = std::make_unique<Input>(Input{
+            MakeSearchInput(*runner_, sentence->ids, sentence->options), sentence, load.worker,
+            TermsOf(*runner_, sentence->text, sentence->options, sentence->protect)});
         input->terms = input->found_terms.paths;
         return input.release();  // until Done, Dropped or Failed
       } catch (const std::exception&) {

@@ -45,7 +45,8 @@ TermPaths::TermPaths(std::span<const FoundTerm> terms, const TokenTexts& texts,
     : texts_(texts), nodes_(2) {
   std::vector<const std::vector<TermTarget>*> known;
   for (const FoundTerm& found : terms) {
-    const auto at = std::ranges::find_if(known, [&](const auto* each) { return *each == found.targets; });
+    const auto at =
+        std::ranges::find_if(known, [&](const auto* each) { return *each == found.targets; });
     const auto term = static_cast<int32_t>(at - known.begin());
     if (at == known.end()) {
       known.push_back(&found.targets);
@@ -116,8 +117,7 @@ void TermPaths::AddPath(int32_t root, std::span<const int32_t> ids, int32_t term
 int32_t TermPaths::Child(int32_t node, int32_t id, int32_t term, int64_t left) {
   auto& children = nodes_[node].children;
   const auto known = std::ranges::find(children, id, &Node::Child::id);
-  const int32_t child =
-      known != children.end() ? known->node : static_cast<int32_t>(nodes_.size());
+  const int32_t child = known != children.end() ? known->node : static_cast<int32_t>(nodes_.size());
   if (known == children.end()) {
     children.push_back({id, child});
     nodes_.emplace_back();

@@ -142,8 +142,8 @@ class FollowedTest : public testing::Test {
   int64_t MissingAfter(const std::vector<std::string>& tokens) {
     state_ = 0;
     for (const std::string& token : tokens)
-      state_ = guide_->Next(state_, static_cast<int32_t>(std::ranges::find(tokens_, token) -
-                                                         tokens_.begin()));
+      state_ = guide_->Next(
+          state_, static_cast<int32_t>(std::ranges::find(tokens_, token) - tokens_.begin()));
     return guide_->Missing(state_);
   }
   std::vector<std::string> Wanted() const {
@@ -152,8 +152,8 @@ class FollowedTest : public testing::Test {
     return wanted;
   }
 
-  const std::vector<std::string> tokens_ = {"",      " Haus", "Haus", "boot", "es",  " (", "(",
-                                            " rot",  " Rot",  "e",    ",",    " x",  " R", "ot",
+  const std::vector<std::string> tokens_ = {"",      " Haus", "Haus", "boot", "es",    " (", "(",
+                                            " rot",  " Rot",  "e",    ",",    " x",    " R", "ot",
                                             " rote", "ation", " H",   "aus",  "\u00E4"};
   const TokenTexts texts_{tokens_};
   std::unique_ptr<TermPaths> paths_;

@@ -26,7 +26,8 @@ TokenTexts::TokenTexts(const Vocabulary& vocabulary) : TokenTexts(TextsOfTokens(
 TokenTexts::TokenTexts(std::vector<std::string> texts)
     : texts_(std::move(texts)), sorted_(texts_.size()) {
   std::iota(sorted_.begin(), sorted_.end(), 0);
-  std::ranges::stable_sort(sorted_, {}, [this](int32_t id) { return std::string_view(texts_[id]); });
+  std::ranges::stable_sort(sorted_, {},
+                           [this](int32_t id) { return std::string_view(texts_[id]); });
 }
 
 std::string TokenTexts::Of(std::span<const int32_t> ids) const {

@@ -35,8 +35,9 @@ void CheckSearchKind(const TranslationOptions& options) {
   if (draws && options.beam_groups > 1)
     refuse("outputs are drawn without a beam; leave out beam_groups");
   if (draws && options.glossary != nullptr)
-    refuse("a glossary's terms are searched for by a beam; leave out the glossary, or sample and "
-           "mbr");
+    refuse(
+        "a glossary's terms are searched for by a beam; leave out the glossary, or sample and "
+        "mbr");
   if (draws && options.no_repeat_ngram > 0)
     refuse("no_repeat_ngram is for beam search; leave it out where outputs are drawn");
   if (options.mbr != MbrUtility::kNone && options.n_best > options.mbr_samples) {

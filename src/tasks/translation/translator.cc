@@ -158,7 +158,8 @@ struct Translator::Impl {
     if (options.mbr != MbrUtility::kNone && request.texts.empty())
       throw Error(ErrorKind::kUsage, "mbr compares texts, but only ids are given");
     if (options.glossary != nullptr && request.texts.empty())
-      throw Error(ErrorKind::kUsage, "a glossary's terms are found in texts, but only ids are given");
+      throw Error(ErrorKind::kUsage,
+                  "a glossary's terms are found in texts, but only ids are given");
     const size_t count = request.sources.size();
     CheckPrefixes(request.prefixes.size(), count);
     if (!request.prefixes.empty()) CheckTargetPrefix(options);

@@ -76,9 +76,9 @@ std::shared_ptr<const Glossary> ServedGlossaries::Named(const std::string& name)
   if (found != by_name_.end()) return found->second;
   std::string names;
   for (const auto& [known, _] : by_name_) names += (names.empty() ? "" : ", ") + known;
-  throw Error(ErrorKind::kInput, fmt::format("there is no glossary '{}' here; {}", Excerpt(name, 60),
-                                             names.empty() ? "the server was given none"
-                                                           : "there are " + names));
+  throw Error(ErrorKind::kInput,
+              fmt::format("there is no glossary '{}' here; {}", Excerpt(name, 60),
+                          names.empty() ? "the server was given none" : "there are " + names));
 }
 
 Json ServedGlossaries::Schema() const {
