@@ -49,7 +49,9 @@ def kept(outputs: list[str], terms: list[list[tuple[str, str]]], ending: int) ->
     return 100 * sum(found) / len(found)
 
 
-def translate(translator: attend.Translator, lines: list[str], terms: list[list[tuple[str, str]]], flags: str, beam_size: int) -> list[attend.Translation]:
+def translate(
+    translator: attend.Translator, lines: list[str], terms: list[list[tuple[str, str]]], flags: str, beam_size: int,
+) -> list[attend.Translation]:
     """Each line with a glossary of its own."""
     def one(pair: tuple[str, list[tuple[str, str]]]) -> attend.Translation:
         line, of_line = pair
