@@ -22,6 +22,8 @@
 
 namespace attend {
 
+class TermFinder;
+
 // What a Translator is made with.
 struct TranslatorOptions {
   // 0: one for each processor. They share the sentences of all calls; when only one sentence is
@@ -33,6 +35,39 @@ struct TranslatorOptions {
   bool protect = true;
   std::string shortlist;        // a file of `attend shortlist`; empty: the whole vocabulary
   std::string instruction_set;  // empty: what ATTEND_ISA names, or the best of the machine
+};
+
+// A term and one way to write it in a translation.
+struct GlossaryTerm {
+  std::string source, target;
+  bool ignore_case = false;     // the source is found in any letter case
+  bool inflect_source = false;  // the source's last word may have up to 3 letters more
+  bool inflect = false;         // so may the target's: it is a stem
+  bool keep = false;            // the source is copied as it stands in the text; `target` is empty
+};
+
+// Terms that translations must hold. Several terms of one source are alternatives: any of them
+// will do. Immutable; safe to use from many threads.
+class Glossary {
+ public:
+  // Throws Error(kInput) that begins with `where` and names the term for one that is empty, or has
+  // both or neither of `target` and `keep`.
+  explicit Glossary(std::vector<GlossaryTerm> terms, const std::string& where = "glossary");
+  ~Glossary();
+  Glossary(const Glossary&) = delete;
+  Glossary& operator=(const Glossary&) = delete;
+  // A file with a term a line: source, target and flags (ignore-case, inflect-source, inflect,
+  // keep), divided by tabs, flags by commas. Lines that begin with # and empty ones say nothing.
+  // Throws Error(kInput) that names file and line.
+  static std::shared_ptr<const Glossary> Load(const std::string& path);
+
+  const std::vector<GlossaryTerm>& terms() const;
+  // For attend's own use (text/term_finder.h).
+  const TermFinder& finder() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<const Impl> impl_;
 };
 
 // By what drawn outputs are compared with each other.
@@ -78,7 +113,10 @@ struct TranslationOptions {
   int64_t max_length = 0;
   int64_t min_length = 0;      // least number of visible tokens before eos
   bool allow_unknown = false;  // the output may contain the unknown token
-  bool scores = true;          // false: a greedy search leaves them 0 and is a little faster
+  // Translations hold its terms, as often as the text has them, where the model can write them
+  // within max_length: a beam search with constraints. Not for outputs that are drawn, nor for ids.
+  std::shared_ptr<const Glossary> glossary;
+  bool scores = true;  // false: a greedy search leaves them 0 and is a little faster
   bool alignments = false;
   int64_t alignment_layer = 0;  // the decoder layer, from 1; 0: ModelConfig::AlignmentLayer()
   // Sentences of the call that run together on a thread at most.
@@ -113,6 +151,8 @@ struct Hypothesis {
   std::vector<AlignmentLink> alignment;  // with options.alignments
   // Protected spans in the text, and how many of them occur in the output exactly once.
   int64_t protected_spans = 0, protected_kept = 0;
+  // Terms of the glossary in the text, each time they stand there, and how many the output has.
+  int64_t terms = 0, terms_kept = 0;
 };
 
 // The n best hypotheses, best first, with different texts: at least one, and fewer than n_best if

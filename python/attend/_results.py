@@ -24,6 +24,8 @@ class Hypothesis(NamedTuple):
     alignment: list[tuple[int, int]]  # (source, target) white-space words from 0; with alignments=True
     protected_spans: int = 0  # of the text, to be copied exactly
     protected_kept: int = 0  # those that stand in the output exactly once
+    terms: int = 0  # of the glossary, each time that they stand in the text
+    terms_kept: int = 0  # those that the output has
 
 
 class Translation(str):

@@ -4,13 +4,16 @@
 
 #include <nanobind/nanobind.h>
 
+#include <memory>
 #include <utility>
 
+#include "attend/translator.h"
 #include "python/module/interpreter.h"
 
 namespace attend {
 
 void BindGenerator(nanobind::module_& module);
+void BindGlossary(nanobind::module_& module);
 void BindHtml(nanobind::module_& module);
 void BindItems(nanobind::module_& module);
 void BindLabels(nanobind::module_& module);
@@ -29,6 +32,9 @@ inline constexpr const char* kResultsModule = "attend._results";
 inline nanobind::object PythonClass(const char* file, const char* name) {
   return NewFromPython([&] { return PyImport_ImportModule(file); }).attr(name);
 }
+
+// The keyword argument `glossary`, which is taken out; null: none was given.
+std::shared_ptr<const Glossary> TakeGlossary(nanobind::kwargs* arguments);
 
 template <class... Values>
 nanobind::object Make(const nanobind::object& python_class, Values&&... values) {

@@ -26,8 +26,9 @@ namespace attend {
 namespace nb = nanobind;
 namespace {
 
-TextOptions TextOptionsOf(const nb::kwargs& arguments, const char* where) {
+TextOptions TextOptionsOf(nb::kwargs arguments, const char* where) {
   TextOptions options;
+  options.translation.glossary = TakeGlossary(&arguments);
   SetOptions(Fields(options), arguments, where);
   CheckTranslationOptions(options.translation);
   return options;
@@ -54,7 +55,7 @@ nb::object ResultOf(const Translation& translation) {
     hypotheses.append(Make(make, StrOf(hypothesis.text), hypothesis.score,
                            hypothesis.log_probability, hypothesis.ids, hypothesis.finished,
                            LinksOf(hypothesis.alignment), hypothesis.protected_spans,
-                           hypothesis.protected_kept));
+                           hypothesis.protected_kept, hypothesis.terms, hypothesis.terms_kept));
   }
   return Make(PythonClass(kResultsModule, "Translation"), nb::tuple(hypotheses),
               translation.divided, translation.unknown_characters.size());
@@ -165,8 +166,9 @@ nb::object TranslateOne(const ModelRunner& self, const nb::str& text, nb::kwargs
 }
 
 nb::object AlternativesOf(const ModelRunner& self, const nb::str& text, const nb::str& prefix,
-                          int64_t count, const nb::kwargs& arguments) {
+                          int64_t count, nb::kwargs arguments) {
   TranslationOptions options;
+  options.glossary = TakeGlossary(&arguments);
   SetOptions(Fields(options), arguments, "alternatives");
   const std::string source = TextOf(text), begin = TextOf(prefix);
   Translation found;
@@ -336,7 +338,7 @@ void BindAlternatives(TranslatorClass& translator) {
       "alternatives", &AlternativesOf, nb::arg("text"), nb::arg("prefix") = "",
       nb::arg("count") = 5, nb::arg("options"),
       nb::sig(fmt::format("def alternatives(self, text: str, prefix: str = '', count: int = 5, "
-                          "{}) -> attend._results.Translation",
+                          "{}, glossary: Glossary | None = None) -> attend._results.Translation",
                           OptionsSignature(fields))
                   .c_str()),
       OptionsHelp(
@@ -356,18 +358,21 @@ void BindTranslating(TranslatorClass& translator) {
   const std::string help = OptionsHelp(
       "Translates a line of text, or a list of them. A Translation is a str of the best output,\n"
       "which knows its score, its alignment and the other hypotheses. Outputs begin with the\n"
-      "words of target_prefix, of a list of texts with those of each; such texts are not divided.",
+      "words of target_prefix, of a list of texts with those of each; such texts are not divided.\n"
+      "They hold the terms of the glossary that their texts have.",
       fields);
   translator
       .def("translate", &TranslateOne, nb::arg("text"), nb::arg("options"),
-           nb::sig(fmt::format("def translate(self, text: str, {}, target_prefix: str = '') -> "
+           nb::sig(fmt::format("def translate(self, text: str, {}, target_prefix: str = '', "
+                               "glossary: Glossary | None = None) -> "
                                "attend._results.Translation",
                                keywords)
                        .c_str()),
            help.c_str())
       .def("translate", &TranslateList, nb::arg("texts"), nb::arg("options"),
            nb::sig(fmt::format("def translate(self, texts: collections.abc.Iterable[str], {}, "
-                               "target_prefix: collections.abc.Iterable[str] = ()) -> "
+                               "target_prefix: collections.abc.Iterable[str] = (), "
+                               "glossary: Glossary | None = None) -> "
                                "list[attend._results.Translation]",
                                keywords)
                        .c_str()),
@@ -379,11 +384,11 @@ void BindTranslating(TranslatorClass& translator) {
             return LineStream(std::move(self), lines, TextOptionsOf(arguments, "translate_lines"));
           },
           nb::arg("lines"), nb::arg("options"),
-          nb::sig(
-              fmt::format("def translate_lines(self, lines: collections.abc.Iterable[str], {}) -> "
-                          "collections.abc.Iterator[attend._results.Translation]",
-                          keywords)
-                  .c_str()),
+          nb::sig(fmt::format("def translate_lines(self, lines: collections.abc.Iterable[str], {}, "
+                              "glossary: Glossary | None = None) -> "
+                              "collections.abc.Iterator[attend._results.Translation]",
+                              keywords)
+                      .c_str()),
           OptionsHelp(
               "Translations of lines, in order, from any iterable, such as an open file: read as\n"
               "they are asked for, up to 4096 ahead. A line's end is not part of it.",

@@ -44,7 +44,7 @@ struct TranslateOptions {
   std::string shard;
   double progress = 30;
   bool scores = false;
-  std::string target_prefix;  // a file
+  std::string target_prefix, glossary;  // files
   LineOptions lines;
   TranslationOptions translation;
 };
@@ -78,6 +78,9 @@ FieldList Fields(TranslateOptions& options) {
       .Add("target_prefix", &options.target_prefix,
            "file with a line for each line of the input: the words that its translation begins "
            "with, as the model writes them; empty: any. A line with such words is not divided")
+      .Add("glossary", &options.glossary,
+           "file of terms that translations must hold, a term a line: source, target and flags "
+           "(ignore-case, inflect-source, inflect, keep), divided by tabs")
       .Nest("", Fields(options.lines))
       .Nest("", Fields(options.translation));
   return fields;
@@ -95,6 +98,8 @@ JobKey KeyOf(TranslateOptions options, const std::optional<std::pair<int64_t, in
   // Only a job with an output file is continued; a pipe can't be read before it runs.
   if (!options.target_prefix.empty() && options.output != "-")
     options.target_prefix = Sha256OfFile(options.target_prefix);
+  if (!options.glossary.empty() && options.output != "-")
+    options.glossary = Sha256OfFile(options.glossary);
   key.settings = FieldsToJson(Fields(options));
   for (const char* name : kWithoutEffect) key.settings.erase(name);
   // It has the digests of the directory's other files.
@@ -309,12 +314,14 @@ int Translate(const std::vector<std::string>& arguments, const RunOnDevice& run_
       "attend translate --model MODEL --input all.en.gz --output all.de.gz --resume --shard 3/8\n"
       "attend translate --model A --model B --model-weights 0.6 0.4 --input test.en\n"
       "attend translate --model MODEL --sample --top-k 20 --input plain.de --output back.en\n"
+      "attend translate --model MODEL --glossary terms.tsv --input test.en\n"
       "attend translate --model LSTM --device cpu --input test.en");
   command_line.Options(Fields(options))
       .Options(Fields(common, {"threads", "quiet", "data_dir"}))
       .Required({"model"});
   if (!command_line.Parse(arguments)) return 0;
   options.translation.scores = options.scores;
+  if (!options.glossary.empty()) options.translation.glossary = Glossary::Load(options.glossary);
   CheckTranslationOptions(options.translation);
   TakeTargetPrefix(common, &options);
   CheckDevice(options);

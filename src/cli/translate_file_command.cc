@@ -12,7 +12,7 @@ namespace attend {
 namespace {
 
 struct TranslateFileOptions {
-  std::string source_language, target_language, adapter;
+  std::string source_language, target_language, adapter, glossary;
   bool retranslate = false;
   TranslatorOptions translator;
   LineOptions lines;
@@ -29,6 +29,8 @@ FieldList Fields(TranslateFileOptions& options) {
            "default what the model's config.json names")
       .Add("retranslate", &options.retranslate,
            "translate what has a translation, too: in XLIFF, TMX, PO and TSV")
+      .Add("glossary", &options.glossary,
+           "file of terms that translations must hold, as `attend translate` takes it")
       .Nest("", AdapterField(&options.adapter))
       .Nest("", Fields(options.translator))
       .Nest("", Fields(options.lines))

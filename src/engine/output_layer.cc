@@ -199,6 +199,7 @@ void ShortHead::Select(const Weights& weights, const Shortlist& shortlist,
   };
   leave_in(static_cast<int32_t>(weights.config().special_ids.eos));
   for (const int32_t id : sentence.once) leave_in(id);
+  for (const int32_t id : sentence.wanted) leave_in(id);
   memory.Clear();
   const TensorView& stored = weights.model->tensors.Get(OutputWeightName(weights.config()));
   product = weights.vocabulary_head->Select(columns, stored, &memory);

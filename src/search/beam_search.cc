@@ -9,6 +9,12 @@
 #include "search/scores.h"
 
 namespace attend {
+namespace {
+
+// Beside a place for each bank. With fewer an output that has its terms may never come to an end.
+constexpr int64_t kLeastBeamWithTerms = 4;
+
+}  // namespace
 
 bool BeamSearch::Expansion::operator<(const Expansion& other) const {
   const auto order = [](const Expansion& one) { return std::tuple(one.Loss(), one.beam, one.id); };
@@ -20,6 +26,12 @@ void BeamSearch::Start(const SearchInput* input, const SearchOptions* options, b
   options_ = options;
   constrained_ = constrained;
   beam_size_ = constrained ? ConstrainedBeamSize(*input) : input->options.beam_size;
+  terms_ = constrained && input->terms != nullptr ? input->terms->Begin() : nullptr;
+  tokens_left_ = terms_ != nullptr ? terms_->TokensLeft(0) : 0;
+  if (terms_ != nullptr) {
+    const int64_t wide = std::max(beam_size_, kLeastBeamWithTerms) + tokens_left_;
+    beam_size_ = std::max(beam_size_, std::min(wide, options->max_beam_size));
+  }
   nodes_.clear();
   live_.assign(1, {-1, 0});
   kept_.clear();
@@ -35,9 +47,17 @@ void BeamSearch::Start(const SearchInput* input, const SearchOptions* options, b
     const int32_t id = input->prefix[length_];
     live_[0].shown += Shows(id) ? 1 : 0;
     live_[0].met |= BitOf(id);
+    if (terms_ != nullptr) live_[0].state = terms_->Next(live_[0].state, id);
     nodes_.push_back({id, live_[0].node});
     live_[0].node = static_cast<int32_t>(length_);
   }
+  CountWanted();
+}
+
+void BeamSearch::CountWanted() {
+  wanted_ = 0;
+  for (size_t b = 0; terms_ != nullptr && b < live_.size(); ++b)
+    wanted_ = std::max(wanted_, std::ssize(terms_->Wanted(live_[b].state)));
 }
 
 uint64_t BeamSearch::BitOf(int32_t id) const {
@@ -55,7 +75,7 @@ int64_t BeamSearch::Wanted() const {
 
 // Tokens that were written are asked for beside the best.
 int64_t BeamSearch::candidates() const {
-  return Wanted() + (constrained_ ? std::ssize(input_->once) : 0) + repeatable();
+  return Wanted() + (constrained_ ? std::ssize(input_->once) : 0) + wanted_ + repeatable();
 }
 
 bool BeamSearch::MayEnd(const Live& hypothesis) const {
@@ -75,15 +95,18 @@ void BeamSearch::SetTokens(const Live& hypothesis, std::vector<int32_t>* never,
     row->never = options_->placeholders;
     row->also = input_->once;
   }
-  if (options.no_repeat_ngram == 0 && options.repetition_penalty == 1) return;
+  if (options.no_repeat_ngram == 0 && options.repetition_penalty == 1 && terms_ == nullptr) return;
   never->assign(row->never.begin(), row->never.end());
   const std::vector<int32_t> ids = IdsOf(hypothesis.node);
   if (options.no_repeat_ngram > 0) AddRepeats(ids, options.no_repeat_ngram, never);
-  if (options.repetition_penalty != 1) {
-    also->assign(row->also.begin(), row->also.end());
-    AskForRepeated({ids.begin() + PrefixLength(), ids.end()}, never, also);
-    row->also = *also;
+  also->assign(row->also.begin(), row->also.end());
+  if (options.repetition_penalty != 1)
+    AskFor({ids.begin() + PrefixLength(), ids.end()}, never, also);
+  if (terms_ != nullptr) {
+    const std::span<const int32_t> wanted = terms_->Wanted(hypothesis.state);
+    AskFor({wanted.begin(), wanted.end()}, never, also);
   }
+  row->also = *also;
   row->never = *never;
 }
 
@@ -244,6 +267,7 @@ std::span<const int32_t> BeamSearch::Advance(const Candidate* best, int64_t k) {
   if (Covers()) PassCoverageOn();
   ++length_;
   if (Ended()) Close();
+  CountWanted();
   return parents_;
 }
 
@@ -257,6 +281,10 @@ void BeamSearch::ExpandConstrained(const Candidate* best, int64_t k) {
       if ((live_[b].met & bit) != 0 || count - std::popcount(met) > left) continue;
       expansions_.push_back(Expanded(static_cast<int64_t>(b), candidate));
       expansions_.back().met = met;
+      const int32_t state = live_[b].state;
+      if (terms_ == nullptr) continue;
+      expansions_.back().state =
+          candidate.id == options_->eos ? state : terms_->Next(state, candidate.id);
     }
   }
 }
@@ -288,38 +316,60 @@ void BeamSearch::GoOn(const Expansion& expansion) {
   const int32_t state = live_[expansion.beam].state;
   next_.push_back({static_cast<int32_t>(nodes_.size()), expansion.log_probability,
                    live_[expansion.beam].shown + (Shows(expansion.id) ? 1 : 0), expansion.met,
-                   guide_ != nullptr ? guide_->Next(state, expansion.id) : 0, expansion.penalty,
+                   guide_ != nullptr ? guide_->Next(state, expansion.id) : expansion.state,
+                   expansion.penalty,
                    std::ssize(next_)});
   nodes_.push_back({expansion.id, parent});
   parents_.push_back(expansion.beam);
 }
 
-// A bank holds the hypotheses that have the same number of `once`. The banks fill the beam in turn,
-// each with its best, beginning with the highest number.
+void BeamSearch::KeepEnded(const Expansion& expansion) {
+  Keep({.node = live_[expansion.beam].node,
+        .log_probability = expansion.log_probability,
+        .state = expansion.state,
+        .penalty = expansion.penalty,
+        .covered = expansion.beam},
+       length_ + 1, true);
+}
+
+int64_t BeamSearch::BankOf(const Expansion& expansion) const {
+  const int64_t placeholders = std::popcount(expansion.met);
+  if (terms_ == nullptr) return placeholders;
+  return placeholders + tokens_left_ - terms_->TokensLeft(expansion.state);
+}
+
+// A bank holds the hypotheses that have equally much of `once` and of the terms. The banks fill the
+// beam in turn, each with its best, beginning with the highest. An output without all terms ends in
+// its turn alone.
 void BeamSearch::ChooseFromBanks() {
   next_.clear();
   parents_.clear();
-  std::vector<std::vector<size_t>> banks(input_->once.size() + 1);  // places in expansions_, rising
+  // Places in expansions_, rising.
+  std::vector<std::vector<size_t>> banks(std::ssize(input_->once) + tokens_left_ + 1);
   for (size_t i = 0; i < expansions_.size(); ++i) {
     const Expansion& expansion = expansions_[i];
-    std::vector<size_t>& bank = banks[std::popcount(expansion.met)];
-    if (expansion.id != options_->eos) {
+    std::vector<size_t>& bank = banks[BankOf(expansion)];
+    const bool lacks = terms_ != nullptr && terms_->Missing(expansion.state) > 0;
+    if (expansion.id != options_->eos || lacks) {
       bank.push_back(i);
     } else if (std::ssize(bank) < beam_size_) {
-      Keep({.node = live_[expansion.beam].node,
-            .log_probability = expansion.log_probability,
-            .penalty = expansion.penalty,
-            .covered = expansion.beam},
-           length_ + 1, true);
+      KeepEnded(expansion);
     }
   }
   std::vector<size_t> chosen;
-  for (size_t turn = 0; std::ssize(chosen) < beam_size_; ++turn) {
-    const size_t before = chosen.size();
+  bool more = true;
+  for (size_t turn = 0; more && std::ssize(chosen) < beam_size_; ++turn) {
+    more = false;
     for (size_t bank = banks.size(); bank-- > 0 && std::ssize(chosen) < beam_size_;) {
-      if (turn < banks[bank].size()) chosen.push_back(banks[bank][turn]);
+      if (turn >= banks[bank].size()) continue;
+      more = true;
+      const size_t place = banks[bank][turn];
+      if (expansions_[place].id == options_->eos) {
+        KeepEnded(expansions_[place]);
+      } else {
+        chosen.push_back(place);
+      }
     }
-    if (chosen.size() == before) break;
   }
   std::sort(chosen.begin(), chosen.end());
   for (const size_t i : chosen) GoOn(expansions_[i]);
@@ -329,11 +379,13 @@ void BeamSearch::ChooseFromBanks() {
 void BeamSearch::Keep(const Live& hypothesis, int64_t length, bool finished) {
   double score = hypothesis.Total() / LengthPenalty(length, input_->options.length_penalty);
   if (Covers()) score += CoverageScore(hypothesis.covered);
-  Kept kept{hypothesis.node, score, hypothesis.log_probability, finished, {}};
-  if (finished) ++finished_;
+  const int64_t missing = terms_ != nullptr ? terms_->Missing(hypothesis.state) : 0;
+  Kept kept{hypothesis.node, score, hypothesis.log_probability, finished, missing, {}};
+  if (finished && missing == 0) ++finished_;
   // Equal scores keep the order in which they came: by length, then rank.
   const auto behind = [](const Kept& a, const Kept& b) {
-    return a.finished != b.finished ? a.finished : a.score > b.score;
+    if (a.finished != b.finished) return a.finished;
+    return a.missing != b.missing ? a.missing < b.missing : a.score > b.score;
   };
   if (input_->options.n_best > 1 && options_->text_of) {
     kept.text = options_->text_of(IdsOf(kept.node));
@@ -355,6 +407,7 @@ void BeamSearch::Keep(const Live& hypothesis, int64_t length, bool finished) {
 // takes the place of that only with a larger score.
 bool BeamSearch::NothingCanWin() const {
   if (std::ssize(kept_) < input_->options.n_best) return false;
+  if (kept_[input_->options.n_best - 1].missing > 0) return false;
   const auto best = std::ranges::max_element(live_, {}, &Live::Total);
   const double bound =
       best->Total() / LengthPenalty(input_->max_length, input_->options.length_penalty);
@@ -374,13 +427,14 @@ bool BeamSearch::ExitsEarly() const {
 // Precondition: there are live and finished hypotheses.
 bool BeamSearch::LeaderGoesOn() const {
   const SentenceOptions& options = input_->options;
-  return options.leader_goes_on &&
+  return (options.leader_goes_on || terms_ != nullptr) &&
          live_[0].Total() / LengthPenalty(length_, options.length_penalty) > kept_[0].score;
 }
 
 bool BeamSearch::Ended() const {
   return live_.empty() || length_ >= input_->max_length ||
-         (finished_ >= beam_size_ && !LeaderGoesOn()) ||
+         (finished_ >= (terms_ != nullptr ? input_->options.beam_size : beam_size_) &&
+          !LeaderGoesOn()) ||
          (input_->options.early_stop && NothingCanWin()) || ExitsEarly();
 }
 
@@ -402,6 +456,7 @@ std::vector<SearchResult> BeamSearch::Results() const {
     if (std::ssize(results) == input_->options.n_best) break;
     results.push_back(
         {IdsOf(kept.node), kept.score, kept.log_probability, kept.finished, constrained_});
+    results.back().missing = MissingOf(results.back().ids);
     if (input_->options.scores || input_->options.beam_size > 1) continue;
     results.back().score = results.back().log_probability = 0;
   }
@@ -415,11 +470,33 @@ std::vector<int32_t> BeamSearch::IdsOf(int32_t node) const {
   return ids;
 }
 
+int64_t BeamSearch::MissingOf(std::span<const int32_t> ids) const {
+  if (input_->terms == nullptr) return 0;
+  const auto guide = input_->terms->Begin();
+  int32_t state = 0;
+  for (const int32_t id : ids) state = guide->Next(state, id);
+  return guide->Missing(state);
+}
+
 bool BeamSearch::WantsConstraints() const {
+  // The maximum length has no room for the placeholders.
+  if (constrained_ ||
+      input_->max_length < std::ssize(input_->prefix) + std::ssize(input_->once) + 1) {
+    return false;
+  }
+  return LacksPlaceholders() || LacksTerms();
+}
+
+bool BeamSearch::LacksTerms() const {
+  if (input_->terms == nullptr) return false;
+  const int64_t results = std::min(std::ssize(kept_), input_->options.n_best);
+  return std::any_of(kept_.begin(), kept_.begin() + results,
+                     [&](const Kept& kept) { return MissingOf(IdsOf(kept.node)) > 0; });
+}
+
+bool BeamSearch::LacksPlaceholders() const {
   const std::vector<int32_t>& once = input_->once;
-  if (constrained_ || options_->placeholders.empty()) return false;
-  // The maximum length has no room for them.
-  if (input_->max_length < std::ssize(input_->prefix) + std::ssize(once) + 1) return false;
+  if (options_->placeholders.empty()) return false;
   const int64_t results = std::min(std::ssize(kept_), input_->options.n_best);
   return std::any_of(kept_.begin(), kept_.begin() + results, [&](const Kept& kept) {
     std::vector<int32_t> found = IdsOf(kept.node), wanted = once;

@@ -20,6 +20,14 @@
 // threshold drops continuations that are far behind the best one of their step, but in the second
 // search.
 //
+// Terms must occur, too (`terms`), and are searched for in the same way. Banks then go by how many
+// tokens the terms still need, and the beam, of 4 at least, has a place more for each of them; a
+// hypothesis is asked for the tokens that its missing terms begin or go on with, besides the best
+// (vectorised by Hu et al. 2019). A hypothesis may end without all terms, but is behind those that
+// have more, so where no output within the maximum length has all, the best of those with most is
+// found. Only hypotheses with all terms count towards the B that finish, and the search goes on
+// while a live one is better so far.
+//
 // With a repetition penalty, tokens that a hypothesis has already are asked for besides the best
 // others, so its best continuations are exact. What they lose counts in scores and not in
 // log-probabilities.
@@ -71,7 +79,7 @@ class BeamSearch : public ItemSearch {
     double log_probability;
     int64_t shown = 0;    // tokens that show something
     uint64_t met = 0;     // of `once`, a bit each; of a constrained search
-    int32_t state = 0;    // of the rules' guide
+    int32_t state = 0;    // of the guide of rules or terms
     double penalty = 0;   // of its repeated tokens
     int64_t covered = 0;  // its row of coverage_; of what ends, its parent's
     double Total() const { return log_probability - penalty; }
@@ -81,6 +89,7 @@ class BeamSearch : public ItemSearch {
     int32_t beam;
     int32_t id;
     uint64_t met = 0;
+    int32_t state = 0;   // of the terms' guide
     double penalty = 0;  // of repeated tokens, up to this one
     double cost = 0;     // of a token to be avoided
     double Loss() const { return cost + penalty - log_probability; }
@@ -91,6 +100,7 @@ class BeamSearch : public ItemSearch {
     double score;
     double log_probability;
     bool finished;
+    int64_t missing;   // terms
     std::string text;  // where it is known and wanted
   };
 
@@ -126,7 +136,14 @@ class BeamSearch : public ItemSearch {
   void PassCoverageOn();
   double CoverageScore(int64_t row) const;
   void Prune();
+  // Of a constrained search: the bank that an output belongs to, by what it has.
+  int64_t BankOf(const Expansion& expansion) const;
+  void CountWanted();
+  int64_t MissingOf(std::span<const int32_t> ids) const;
+  bool LacksPlaceholders() const;
+  bool LacksTerms() const;
   void GoOn(const Expansion& expansion);
+  void KeepEnded(const Expansion& expansion);
   void Choose();
   void ChooseFromBanks();
   void Keep(const Live& hypothesis, int64_t length, bool finished);
@@ -141,6 +158,7 @@ class BeamSearch : public ItemSearch {
   bool constrained_ = false;
   int64_t beam_size_ = 1;
   std::unique_ptr<OutputGuide> guide_;  // null: there are no rules
+  std::unique_ptr<TermGuide> terms_;    // of a constrained search with terms
   std::vector<Node> nodes_;
   std::vector<Live> live_, next_;
   std::vector<Expansion> expansions_;
@@ -152,10 +170,12 @@ class BeamSearch : public ItemSearch {
   // [rows, S]: of the step's rows that write a token, and of each live hypothesis so far.
   std::vector<float> attention_, coverage_, next_coverage_;
   int64_t attention_rows_ = 0;
-  std::vector<Kept> kept_;  // of different texts; finished first, the best first
-  int64_t finished_ = 0;    // all of them
-  int64_t length_ = 0;      // of live outputs
-  bool started_ = false;    // prompt and prefix are read
+  std::vector<Kept> kept_;   // of different texts; finished first, the best first
+  int64_t finished_ = 0;     // all of them that have all terms
+  int64_t tokens_left_ = 0;  // TermGuide::TokensLeft of an empty output
+  int64_t wanted_ = 0;       // by the terms, of the hypothesis that they want most of
+  int64_t length_ = 0;       // of live outputs
+  bool started_ = false;     // prompt and prefix are read
 };
 
 // Beam size of a search with constraints: at least one place for each number of placeholders met.

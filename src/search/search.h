@@ -15,6 +15,7 @@
 
 #include "search/output_rules.h"
 #include "search/sampling.h"
+#include "search/wanted_terms.h"
 
 namespace attend {
 
@@ -84,6 +85,8 @@ struct SearchInput {
   // If given: outputs are by these rules; prefix and `once` must be empty, and there is no
   // `sample`.
   std::shared_ptr<const OutputRules> rules;
+  // If given: terms that each result needs; there are no `rules`, and no `sample`.
+  std::shared_ptr<const WantedTerms> terms = nullptr;
 
   std::span<const int32_t> PromptOr(const std::vector<int32_t>& usual) const {
     return prompt.empty() ? usual : prompt;
@@ -110,6 +113,7 @@ struct SearchResult {
   double log_probability = 0;
   bool finished = false;     // ended by eos
   bool constrained = false;  // by the second search
+  int64_t missing = 0;       // of the input's terms
   // Of a drawn output: of each of ids, and of the closing eos.
   std::vector<double> token_log_probabilities = {};
 };

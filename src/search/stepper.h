@@ -13,9 +13,10 @@ namespace attend {
 // An item that begins: a sentence or a prompt.
 struct NewSentence {
   int64_t index = 0;
-  std::span<const int32_t> source;      // as the encoder reads it
-  std::span<const int32_t> once;        // target tokens that are always in the shortlist
-  std::span<const float> numbers = {};  // rows that an encoder reads in place of tokens
+  std::span<const int32_t> source;       // as the encoder reads it
+  std::span<const int32_t> once;         // target tokens that are always in the shortlist
+  std::span<const float> numbers = {};   // rows that an encoder reads in place of tokens
+  std::span<const int32_t> wanted = {};  // as `once`
 };
 
 // Tokens to be drawn after a row.

@@ -19,6 +19,7 @@ struct ServeOptions {
   std::vector<std::string> adapter;    // [NAME=]DIRECTORY, of these models
   std::string models_dir;              // whose directories are models too; empty: none
   std::vector<std::string> shortlist;  // [NAME=]FILE
+  std::vector<std::string> glossary;   // NAME=FILE
   LoadOptions load;                    // of every model
   TranslatorOptions translator;        // of translation alone: protect; the rest is the program's
   HttpOptions http;

@@ -110,10 +110,10 @@ export async function checkFile(file, signal) {
 }
 
 // A Translation of each text, by a model of this name or else of these languages; `alternatives` counts hypotheses beside the
-// best one.
-export async function translate(texts, {model: {name, source, target}, alternatives = 0, bulk = false}, signal) {
+// best one, and `glossary` has the terms that translations must hold.
+export async function translate(texts, {model: {name, source, target}, alternatives = 0, bulk = false, glossary = []}, signal) {
   texts = texts.map(text => text.toWellFormed());
-  const body = {...(name ? {model: name} : {source, target}), text: texts, n_best: alternatives + 1, alignments: !bulk, priority: bulk ? "bulk" : "interactive"};
+  const body = {...(name ? {model: name} : {source, target}), text: texts, n_best: alternatives + 1, alignments: !bulk, priority: bulk ? "bulk" : "interactive", ...(glossary.length ? {glossary} : {})};
   const {translations} = await request(kTexts, body, signal);
   return translations.map((translation, i) => new Translation(texts[i], translation));
 }

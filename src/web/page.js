@@ -6,6 +6,7 @@ import {ClassificationPanel} from "./classification.js";
 import {FileJob, told} from "./files.js";
 import {FillingPanel} from "./filling.js";
 import {GenerationPanel} from "./generation.js";
+import {GlossaryField} from "./glossary.js";
 import {Languages, nameOf} from "./languages.js";
 import {parsingPanel} from "./parsing.js";
 import {hideRefusal, onReturn, patiently, showRefusal} from "./server.js";
@@ -30,6 +31,7 @@ const sayTyped = text => say(text, kSpokenPause);
 
 const alignment = new Alignment({source, mirror: byId("mirror"), output, say, picked: (side, word) => pick(translation?.sentenceOf(side, word))});
 const languages = new Languages(retranslate);
+const glossary = new GlossaryField(retranslate);
 const alternatives = new Alternatives(byId("alternatives"), choose);
 const attention = new AttentionPanel(() => languages.model.name ?? translation.model, pick);
 const panels = {  // by route
@@ -103,6 +105,7 @@ function pick(sentence) {
 function showTranslation() {
   const {text = "", cut = []} = translation ?? {};
   alignment.show(text, source.value === translation?.source ? translation.links : []);
+  glossary.show(translation, alignment.words[1]);
   byId("copy").disabled = !text;
   source.lang = sourceLanguage();
   byId("told").textContent = (translation && !languages.model?.name ? `From ${nameOf(source.lang)}. ` : "") + told(translation ?? {});
@@ -151,7 +154,7 @@ async function retranslate() {
   const {signal} = running = new AbortController();
   busy(true);
   try {
-    const options = {model, alternatives: Math.min(kAlternatives, model.beams - 1)};
+    const options = {model, alternatives: Math.min(kAlternatives, model.beams - 1), glossary: glossary.terms};
     const [result] = await patiently(() => translate([text], options, signal), signal);
     if (signal.aborted) return;
     showResult(result);

@@ -194,6 +194,8 @@ CASES = [
     ("score", "--model {G} --input {F}/text", 2, "give --source and --target"),
     ("score", "--model {G} --source {F}/text", 2, "--target is missing"),
     ("translate", "--model {G} --input {F}/gone", 3, "{F}/gone"),
+    ("translate", "--model {G} --input {F}/text --glossary {F}/gone", 3, "{F}/gone"),
+    ("translate", "--model {G} --input {F}/text --glossary {F}/text", 3, "expected 2 or 3: source, target and flags"),
     ("translate", "--model {G} --input {F}/folder", 3, "{F}/folder"),
     ("translate", "--model {G} --input {F}/text --output {F}/gone/out", 1, "{F}/gone/out"),
     ("translate", "--model {G} --input {F}/text --output {F}/out.bz2", 2, "expected .gz, .zst"),

@@ -61,7 +61,13 @@ def attention(source, target, places):
              "cross": layers([len(keys)] * len(read), lambda q: [*places, len(keys) - 1][q])})
 
 
-def translation(text, n_best, with_attention):
+def terms_of(glossary, source, target):
+    """How many terms the source has, and how many of them the target has."""
+    asked = [term for term in glossary if term["source"].lower() in source.lower()]
+    return {"terms": len(asked), "terms_kept": sum((term["target"] or term["source"]) in target for term in asked)}
+
+
+def translation(text, n_best, with_attention, glossary):
     sentences, output, at = [], text, 0
     for line in re.findall(r"[^\n]+", text):
         for source in re.findall(r"\S(?:[^.!?]*[.!?]+(?=\s|$)|.*\S|)", line):
@@ -70,6 +76,8 @@ def translation(text, n_best, with_attention):
             sentence = {"source": source, "hypotheses": [
                 {"text": target if rank == 0 else OTHERS.get((source, rank), f"{target} ({rank})"), "score": -0.31 - .17 * rank,
                  "log_probability": -1.0, "finished": "endless" not in source, "alignment": links} for rank in range(n_best)]}
+            for hypothesis in sentence["hypotheses"]:
+                hypothesis |= terms_of(glossary, source, hypothesis["text"])
             if with_attention:
                 sentence["attention"], sentence["hypotheses"][0]["attention"] = attention(source, target, places)
             sentences.append(sentence)
@@ -144,7 +152,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if self.path == "/translate":
             told = {f"X-Attend-{name}": "2" for name in ("Unfinished", "Divided", "Unknown-Characters") if name in body["q"]}
             return self.answer(200, {"translatedText": "<!-- translated -->" + body["q"]}, **told)
-        translations = [{"model": mock.model_of(text, body), **translation(text, body.get("n_best", 1), body.get("attention"))} for text in body["text"]]
+        translations = [{"model": mock.model_of(text, body), **translation(text, body.get("n_best", 1), body.get("attention"), body.get("glossary", []))} for text in body["text"]]
         return self.answer(200, {"model": translations[0]["model"], "translations": translations})
 
     def log_message(self, *_):

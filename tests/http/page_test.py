@@ -25,6 +25,23 @@ def test_lines_and_spaces_stay(page):
     assert page["output"].get_property("textContent") == "two.' One'\n\n  Three.'  five.' Four'"
 
 
+def test_terms_of_the_glossary_are_asked_for_and_marked(page):
+    page.translates(GARDEN, GARTEN)
+    assert "glossary" not in page.server.requests[-1] and page["glossary-state"].text == ""
+    page["glossary"].find_element("tag name", "summary").click()
+    page["glossary-terms"].send_keys("garden = Garten\nhouse = Hütte\nquiet\n\n= x")
+    page.until(lambda: page["glossary-state"].text == "1 of 3 kept", "the number of terms")
+    assert page.server.requests[-1]["glossary"] == [
+        {"source": "garden", "target": "Garten", "flags": "ignore-case"}, {"source": "house", "target": "Hütte", "flags": "ignore-case"},
+        {"source": "quiet", "target": "", "flags": "ignore-case, keep"}]
+    assert page.texts("#output .term") == ["Garten"]
+    page["glossary-endings"].click()
+    page.until(lambda: page.server.requests[-1]["glossary"][0]["flags"] == "ignore-case, inflect-source, inflect", "the request")
+    page.browser.refresh()
+    page.until(lambda: page["glossary-terms"].get_attribute("value").startswith("garden = Garten"), "the terms")
+    assert page["glossary-endings"].is_selected()
+
+
 def test_superseded_requests_are_cancelled(page):
     page.server.delay = lambda body: 30 if body["text"] == ["slow"] else 0
     page.source.send_keys("slow")

@@ -28,7 +28,9 @@ class ContinuousTranslator::LiveSentences : public SharedQueue {
           runner_->CheckAlignmentLayer(sentence->options.alignment_layer);
         }
         auto input = std::make_unique<Input>(Input{
-            MakeSearchInput(*runner_, sentence->ids, sentence->options), sentence, load.worker});
+            MakeSearchInput(*runner_, sentence->ids, sentence->options), sentence, load.worker,
+            TermsOf(*runner_, sentence->text, sentence->options, sentence->protect)});
+        input->terms = input->found_terms.paths;
         return input.release();  // until Done, Dropped or Failed
       } catch (const std::exception&) {
         queue_->Failed(*sentence, std::current_exception());
@@ -58,6 +60,7 @@ class ContinuousTranslator::LiveSentences : public SharedQueue {
   struct Input : SearchInput {
     const Sentence* sentence;
     int worker;
+    SentenceTerms found_terms;
   };
 
   static const Input& InputOf(const SearchInput& input) { return static_cast<const Input&>(input); }
@@ -67,7 +70,7 @@ class ContinuousTranslator::LiveSentences : public SharedQueue {
     const Sentence& sentence = *input.sentence;
     SentenceResult result;
     std::vector<Hypothesis>& hypotheses = result.translation.hypotheses;
-    hypotheses = MakeHypotheses(std::move(results));
+    hypotheses = MakeHypotheses(std::move(results), input.found_terms);
     const Protection& protection = runner_->protection();
     const MaskedText masked = runner_->Mask(sentence.text, sentence.protect);
     result.translation.unknown_characters = runner_->UnknownCharacters(masked.text, sentence.ids);

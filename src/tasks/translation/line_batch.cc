@@ -183,6 +183,8 @@ Hypothesis LineBatch::Join(const std::vector<Translation>& translations, size_t 
     whole.finished = whole.finished && next.finished;
     whole.protected_spans += next.protected_spans;
     whole.protected_kept += next.protected_kept;
+    whole.terms += next.terms;
+    whole.terms_kept += next.terms_kept;
     for (const AlignmentLink& link : next.alignment) {
       if (link.source < prefix_words_) continue;
       whole.alignment.push_back(

@@ -85,6 +85,11 @@ std::u32string TaskRunner::UnknownCharacters(const std::string& read,
   return UnknownCharactersOf(source(), read);
 }
 
+const TokenTexts& TaskRunner::token_texts() const {
+  std::call_once(token_texts_->once, [this] { token_texts_->texts.emplace(target()); });
+  return *token_texts_->texts;
+}
+
 std::vector<int32_t> TaskRunner::EncoderInput(std::span<const int32_t> ids) const {
   if (config().encoder) {
     CheckIds(ids, config().source_vocab_size);

@@ -3,6 +3,7 @@
 #define ATTEND_TASKS_TRANSLATION_TASK_RUNNER_H_
 
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,6 +18,7 @@
 #include "tasks/loaded_model.h"
 #include "tasks/task_threads.h"
 #include "tasks/translation/protection.h"
+#include "tasks/translation/token_texts.h"
 
 namespace attend {
 
@@ -70,6 +72,9 @@ class TaskRunner {
   std::vector<int32_t> Encode(const std::string& text, bool protect = true) const;
   // Of a text as the model reads it, with its ids.
   std::u32string UnknownCharacters(const std::string& read, std::span<const int32_t> ids) const;
+
+  // Of the target vocabulary; made by the first call.
+  const TokenTexts& token_texts() const;
 
   // What is known of the text that the model was trained on.
   const std::optional<TrainingText>& training_text() const {
@@ -130,6 +135,11 @@ class TaskRunner {
   std::shared_ptr<const Shortlist> shortlist_;
   std::vector<uint8_t> words_, blank_;  // by source id, by target id
   std::unique_ptr<const Protection> protection_;
+  struct LaterTexts {
+    std::once_flag once;
+    std::optional<TokenTexts> texts;
+  };
+  std::unique_ptr<LaterTexts> token_texts_ = std::make_unique<LaterTexts>();
 };
 
 }  // namespace attend

@@ -50,6 +50,10 @@ void CheckSearchKind(const TranslationOptions& options) {
     refuse("sample and mbr are given, but mbr draws by itself; leave out sample");
   if (draws && options.beam_groups > 1)
     refuse("outputs are drawn without a beam; leave out beam_groups");
+  if (draws && options.glossary != nullptr)
+    refuse(
+        "a glossary's terms are searched for by a beam; leave out the glossary, or sample and "
+        "mbr");
   if (draws && options.no_repeat_ngram > 0)
     refuse("no_repeat_ngram is for beam search; leave it out where outputs are drawn");
   const std::pair<const char*, double> of_beams[] = {{"coverage_penalty", options.coverage_penalty},

@@ -121,7 +121,35 @@ SearchModel MakeSearchModel(const TaskRunner& runner) {
           runner.ensemble()};
 }
 
-std::vector<Hypothesis> MakeHypotheses(std::vector<SearchResult> results) {
+SentenceTerms TermsOf(const TaskRunner& runner, const std::string& text,
+                      const TranslationOptions& options, bool protect) {
+  if (options.glossary == nullptr) return {};
+  const std::string repaired = RepairUtf8(text);
+  std::vector<FoundTerm> found = options.glossary->finder().Find(repaired);
+  if (protect) {
+    const std::vector<TextPart> spans = runner.protection().Find(repaired);
+    std::erase_if(found, [&](const FoundTerm& term) {
+      return std::ranges::any_of(spans, [&](const TextPart& span) {
+        return span.begin < term.end && term.begin < span.end;
+      });
+    });
+  }
+  if (found.empty()) return {};
+  const Vocabulary& vocabulary = runner.target();
+  const auto unk = static_cast<int32_t>(vocabulary.special_ids().unk);
+  const auto encode = [&](const std::string& target) {
+    std::vector<int32_t> ids = vocabulary.Encode(target);
+    if (std::ranges::find(ids, unk) != ids.end()) ids.clear();
+    return ids;
+  };
+  SentenceTerms terms{.asked = std::ssize(found)};
+  auto paths = std::make_shared<const TermPaths>(found, runner.token_texts(), encode);
+  if (paths->count() > 0) terms.paths = std::move(paths);
+  return terms;
+}
+
+std::vector<Hypothesis> MakeHypotheses(std::vector<SearchResult> results,
+                                       const SentenceTerms& terms) {
   std::vector<Hypothesis> hypotheses;
   for (SearchResult& result : results) {
     Hypothesis hypothesis;
@@ -129,6 +157,8 @@ std::vector<Hypothesis> MakeHypotheses(std::vector<SearchResult> results) {
     hypothesis.score = result.score;
     hypothesis.log_probability = result.log_probability;
     hypothesis.finished = result.finished;
+    hypothesis.terms = terms.asked;
+    if (terms.paths != nullptr) hypothesis.terms_kept = terms.paths->count() - result.missing;
     hypotheses.push_back(std::move(hypothesis));
   }
   if (hypotheses.empty()) hypotheses.push_back(NoOutput());

@@ -10,6 +10,7 @@
 #include "search/search.h"
 #include "tasks/search_work.h"
 #include "tasks/translation/task_runner.h"
+#include "tasks/translation/term_paths.h"
 
 namespace attend {
 
@@ -35,11 +36,21 @@ int64_t MaxLength(const TaskRunner& runner, int64_t source_length,
 SearchInput MakeSearchInput(const TaskRunner& runner, const std::vector<int32_t>& ids,
                             const TranslationOptions& options);
 
+// The terms of the options' glossary in a text, but for those that touch a protected span. Nothing
+// where there is no glossary.
+struct SentenceTerms {
+  int64_t asked = 0;                       // each as often as it stands there
+  std::shared_ptr<const TermPaths> paths;  // null: none that the model can write
+};
+SentenceTerms TermsOf(const TaskRunner& runner, const std::string& text,
+                      const TranslationOptions& options, bool protect = true);
+
 // With the special ids of the model, for beams of any size. The runner must outlive it.
 SearchModel MakeSearchModel(const TaskRunner& runner);
 
-// As Translation promises; texts are still empty.
-std::vector<Hypothesis> MakeHypotheses(std::vector<SearchResult> results);
+// As Translation promises; texts are still empty. `terms`: those of the search's input.
+std::vector<Hypothesis> MakeHypotheses(std::vector<SearchResult> results,
+                                       const SentenceTerms& terms = {});
 
 // A text that says nothing is its own translation, word by word.
 Translation CopyOf(const std::string& text, bool alignments);

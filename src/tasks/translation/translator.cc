@@ -166,6 +166,9 @@ struct Translator::Impl {
     if (options.alignments) runner.CheckAlignmentLayer(options.alignment_layer);
     if (options.mbr != MbrUtility::kNone && request.texts.empty())
       throw Error(ErrorKind::kUsage, "mbr compares texts, but only ids are given");
+    if (options.glossary != nullptr && request.texts.empty())
+      throw Error(ErrorKind::kUsage,
+                  "a glossary's terms are found in texts, but only ids are given");
     const size_t count = request.sources.size();
     CheckPrefixes(request.prefixes.size(), count);
     if (!request.prefixes.empty()) {
@@ -173,7 +176,8 @@ struct Translator::Impl {
       CheckWritesFromTheBeginning(runner, "target_prefix");
     }
     std::vector<SearchInput> inputs;
-    std::vector<int64_t> searched;  // in order
+    std::vector<int64_t> searched;     // in order
+    std::vector<SentenceTerms> terms;  // the same
     std::vector<Translation> translations(count);
     for (size_t i = 0; i < count; ++i) {
       if (request.SaysNothing(i)) {
@@ -185,13 +189,16 @@ struct Translator::Impl {
         translations[i].hypotheses.resize(1);  // nothing that the vocabulary knows
         continue;
       }
+      terms.push_back(request.texts.empty() ? SentenceTerms()
+                                            : TermsOf(runner, request.texts[i], options));
+      input.terms = terms.back().paths;
       inputs.push_back(std::move(input));
       searched.push_back(static_cast<int64_t>(i));
     }
     auto found = running.Get().calls.Run(std::move(inputs), CallOptionsOf(options));
     for (size_t k = 0; k < searched.size(); ++k) {
       Translation& translation = translations[searched[k]];
-      translation.hypotheses = MakeHypotheses(std::move(found[k]));
+      translation.hypotheses = MakeHypotheses(std::move(found[k]), terms[k]);
       for (Hypothesis& hypothesis : translation.hypotheses) {
         if (!request.texts.empty())
           hypothesis.text = Trimmed(runner.target().Decode(hypothesis.ids));

@@ -108,6 +108,8 @@ Json SentenceToJson(const ServedTranslator& model, const JobSentence& sentence) 
     one["finished"] = hypothesis.finished;
     one["protected_spans"] = hypothesis.protected_spans;
     one["protected_kept"] = hypothesis.protected_kept;
+    one["terms"] = hypothesis.terms;
+    one["terms_kept"] = hypothesis.terms_kept;
     if (sentence.options.alignments) {
       Json links = Json::array();
       for (const AlignmentLink& link : hypothesis.alignment) {
@@ -170,6 +172,7 @@ void NativeApi::Translate(const ExchangePtr& exchange) const {
   // What the server gives who names nothing.
   if (body.value("attention", Json()) == true) LimitToAttention(&asked.translation);
   ReadOldSplitting(&body);
+  asked.translation.glossary = glossaries_.Take(&body);
   FieldsFromJson(body, Fields(asked), "request body");
   CheckLimits(asked, context_.options);
   context_.router.SetLimit(exchange, asked.queue.deadline_ms);

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "serve/task_handler.h"
+#include "serve/tasks/translation/served_glossaries.h"
 #include "serve/tasks/translation/translation_requests.h"
 
 namespace attend {
@@ -20,9 +21,10 @@ Json JobToJson(const TranslationJob& job);
 // Safe to use from many threads.
 class NativeApi {
  public:
-  // `requests` must outlive it.
-  NativeApi(const HandlerContext& context, const TranslationRequests& requests)
-      : context_(context), requests_(requests) {}
+  // `requests` and `glossaries` must outlive it.
+  NativeApi(const HandlerContext& context, const TranslationRequests& requests,
+            const ServedGlossaries& glossaries)
+      : context_(context), requests_(requests), glossaries_(glossaries) {}
 
   // Their answers call this object.
   std::vector<Route> Routes() const;
@@ -34,6 +36,7 @@ class NativeApi {
 
   const HandlerContext context_;
   const TranslationRequests& requests_;
+  const ServedGlossaries& glossaries_;
 };
 
 }  // namespace attend

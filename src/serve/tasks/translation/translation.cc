@@ -4,6 +4,7 @@
 
 #include "serve/tasks/translation/libretranslate_api.h"
 #include "serve/tasks/translation/native_api.h"
+#include "serve/tasks/translation/served_glossaries.h"
 #include "serve/tasks/translation/served_translator.h"
 #include "serve/tasks/translation/translation_openapi.h"
 #include "serve/tasks/translation/translation_requests.h"
@@ -16,7 +17,8 @@ class Handler : public TaskHandler {
   explicit Handler(const HandlerContext& context)
       : context_(context),
         requests_(context),
-        native_(context, requests_),
+        glossaries_(context.options.glossary),
+        native_(context, requests_, glossaries_),
         libretranslate_(context, requests_) {}
 
   std::vector<Route> Routes() override {
@@ -25,12 +27,13 @@ class Handler : public TaskHandler {
     return routes;
   }
   void Describe(Json* document) const override {
-    DescribeTranslation(context_.options, context_.models, document);
+    DescribeTranslation(context_.options, context_.models, glossaries_, document);
   }
 
  private:
   const HandlerContext context_;
   const TranslationRequests requests_;
+  const ServedGlossaries glossaries_;
   const NativeApi native_;
   LibreTranslateApi libretranslate_;
 };

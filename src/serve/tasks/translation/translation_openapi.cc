@@ -169,11 +169,13 @@ void DescribeLibre(Json* paths) {
 
 }  // namespace
 
-void DescribeTranslation(const ServeOptions& options, const ModelStore& models, Json* document) {
+void DescribeTranslation(const ServeOptions& options, const ModelStore& models,
+                         const ServedGlossaries& glossaries, Json* document) {
   const Choices choices(models);
   Json& schemas = (*document)["components"]["schemas"];
   schemas.update(openapi::FileOf("translation_openapi.json"));
   schemas["NativeRequest"] = NativeRequest(options, choices);
+  schemas["NativeRequest"]["properties"]["glossary"] = glossaries.Schema();
   AddLibreSchemas(options, choices, &schemas);
   schemas["LibreTranslation"]["properties"]["translatedText"] = TextOrTexts();
   DescribeNative(&(*document)["paths"]);
