@@ -399,9 +399,8 @@ void BeamSearch::Keep(const Live& hypothesis, int64_t length, bool finished) {
 }
 
 // Nothing live can win: log-probabilities and what coverage adds are at most 0, penalties at least
-// 0, so a live
-// hypothesis of total s ends with one of at most s, at a length of at most L. Penalties grow with
-// the length (alpha >= 0), and a number that is not positive divided by a larger penalty is larger:
+// 0, so a live hypothesis of total s ends with one of at most s, at a length of at most L. Penalties
+// grow with the length (alpha >= 0), and a number that is not positive divided by a larger penalty is larger:
 // its score is at most s / penalty(L). Rounded sums and quotients keep that order. An equal score
 // comes later and stands behind. The same holds for one that will have the text of a kept one: it
 // takes the place of that only with a larger score.
