@@ -38,7 +38,7 @@ def make_storage(tmp_path_factory):
 @pytest.fixture(name="root", scope="module")
 def build_image(storage, tmp_path_factory):
     """The root folder of a container of the image."""
-    need("mmdebstrap", "buildah", "podman", "dh", "patchelf")
+    need("mmdebstrap", "buildah", "podman", "dh")
     if os.geteuid() != 0:
         pytest.skip("only root mounts an image's root here")
     folder = tmp_path_factory.mktemp("image")
