@@ -20,6 +20,7 @@ int RunTrainLauncher(const std::vector<std::string>& arguments);
 int RunExtend(const std::vector<std::string>& arguments);
 int RunFill(const std::vector<std::string>& arguments);
 int RunGenerate(const std::vector<std::string>& arguments);
+int RunHealth(const std::vector<std::string>& arguments);
 int RunImport(const std::vector<std::string>& arguments);
 int RunInspect(const std::vector<std::string>& arguments);
 int RunPaper(const std::vector<std::string>& arguments);

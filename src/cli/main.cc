@@ -18,6 +18,7 @@ int main(int argc, char** argv) {
       {"extend", "add tokens to a model's vocabulary", attend::RunExtend},
       {"fill", "tell what fits where a token is hidden", attend::RunFill},
       {"generate", "write on from prompts with a language model", attend::RunGenerate},
+      {"health", "tell whether a running service is healthy", attend::RunHealth},
       {"import", "make a model directory from a model of another toolkit", attend::RunImport},
       {"inspect", "show what a model directory holds", attend::RunInspect},
       {"paper", "make a table or the figures of the paper on this machine", attend::RunPaper},
