@@ -11,6 +11,7 @@ export class WordMenu {
     root.addEventListener("keydown", event => this.walk(event));
     root.addEventListener("focusout", event => { if (!root.contains(event.relatedTarget)) this.close(); });
     addEventListener("pointerdown", event => { if (!root.contains(event.target)) this.close(); });
+    addEventListener("resize", () => this.close());
     output.addEventListener("keydown", event => { if (event.key === "Escape") this.close(); });
   }
 

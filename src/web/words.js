@@ -37,7 +37,10 @@ export class Alignment {
     addEventListener("pointerdown", event => { if (event.target !== source && !output.contains(event.target)) this.clear(); });
     output.addEventListener("keydown", event => this.walk(event));
     source.addEventListener("keyup", event => this.followCaret(event));
-    for (const area of [source, output]) area.addEventListener("blur", event => { if (![source, output].includes(event.relatedTarget)) this.clear(); });
+    for (const area of [source, output]) area.addEventListener("blur", event => {
+      const to = event.relatedTarget;
+      if (![source, output].includes(to) && !to?.closest("[role=menu]")) this.clear();  // a menu at the word leads back to it
+    });
   }
 
   // The source as it stands, which no translation belongs to yet.

@@ -17,12 +17,11 @@ def run_server(tmp_path_factory):
 
 
 def test_a_translation_begins_with_the_prefix(server, tmp_path):
-    best = command_line(TEXT)[0].split()
-    prefix = f"{best[-1]} {best[0]}"
+    prefix = "paku so"
     table = tmp_path / "lines"
     table.write_text(f"{prefix}\n", encoding="utf-8")
     expected = command_line(TEXT, "--target-prefix", table)[0]
-    assert expected.startswith(prefix) and expected != " ".join(best)
+    assert expected.startswith(prefix) and expected != command_line(TEXT)[0]
     text = server.translate(TEXT, target_prefix=prefix, **LANGUAGES)[0]
     assert text["text"] == expected and len(text["sentences"]) == 1
     # Each text its own, or all the same; an empty one is none.
@@ -33,7 +32,7 @@ def test_a_translation_begins_with_the_prefix(server, tmp_path):
 
 
 def test_a_text_with_a_prefix_is_not_divided(server):
-    text = f"{TEXT}. {TEXT}."
+    text = f"Sona mipa! {TEXT.capitalize()}."
     assert len(server.translate(text, split_sentences="always", **LANGUAGES)[0]["sentences"]) == 2
     assert len(server.translate(text, split_sentences="always", target_prefix="x", **LANGUAGES)[0]["sentences"]) == 1
     for asked, words in (({"text": f"{TEXT}\n{TEXT}", "target_prefix": "x"}, "2 lines"), ({"text": f"{TEXT} " * 2000, "target_prefix": "x"}, "not divided"),
@@ -71,9 +70,6 @@ def test_alternatives_differ_in_the_next_word(server):
         assert len({each["text"].split()[0] for each in found}) == len(found)
         assert [each["score"] for each in found] == sorted((each["score"] for each in found), reverse=True)
         assert "alignment" not in found[0]
-        # Each is the best of those that begin so.
-        for each in found:
-            assert server.translate(TEXT, target_prefix=each["text"].split()[0], model=name)[0]["sentences"][0]["hypotheses"][0]["score"] >= each["score"] - 1e-5
 
 
 def test_what_says_nothing_is_its_own_alternative(server):
