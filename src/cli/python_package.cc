@@ -24,16 +24,16 @@ std::string PackagePart(const std::string& module) {
 
 // Why this Python can't use a part of the package: the last line of its errors; empty: it can.
 std::string WhyUnusable(PythonInterpreter python, const std::string& part) {
-  std::vector<std::string> arguments = {python.program, "-c", fmt::format("import attend.{}", part)};
+  std::vector<std::string> arguments = {python.program, "-c",
+                                        fmt::format("import attend.{}", part)};
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return std::strerror(errno);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
   pid_t child = 0;
-  const int failed =
-      posix_spawnp(&child, python.program.c_str(), &actions, nullptr, Pointers(arguments).data(),
-                   Pointers(python.environment).data());
+  const int failed = posix_spawnp(&child, python.program.c_str(), &actions, nullptr,
+                                  Pointers(arguments).data(), Pointers(python.environment).data());
   posix_spawn_file_actions_destroy(&actions);
   close(ends[1]);
   std::string errors;

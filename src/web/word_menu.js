@@ -29,32 +29,39 @@ export class WordMenu {
     if (signal.aborted || !hypotheses) return;
     const {length} = wordsFrom(place.prefix, 0), now = wordsFrom(shown, length)[0];
     const others = hypotheses.filter(({text}) => wordsFrom(text, length).length && wordsFrom(text, length)[0] !== now);
-    if (!others.length) return this.say(`Nothing else in place of ${element.textContent}`);
     this.root.setAttribute("aria-label", `In place of ${element.textContent}`);
-    this.root.replaceChildren(...others.map(each => this.item(each, length, place)));
+    this.root.replaceChildren(...others.length ? others.map(each => this.item(each, length, place)) : [this.nothing()]);
     this.root.lang = this.output.lang;
     this.root.hidden = false;
     this.put(element);
-    this.say(`${others.length} in place of ${element.textContent}`);
+    this.say(`${others.length || "Nothing"} in place of ${element.textContent}`);
     if (keyboard) this.root.querySelector("button").focus();
   }
 
   // The next word in bold, and what follows.
   item(hypothesis, first, place) {
-    const [word, ...rest] = wordsFrom(hypothesis.text, first), item = document.createElement("li"), button = document.createElement("button"), next = document.createElement("b");
-    item.role = "none";
+    const [word, ...rest] = wordsFrom(hypothesis.text, first), next = document.createElement("b");
+    next.textContent = word;
+    return this.line(() => this.chosen(place, hypothesis), next, rest.length ? ` ${rest.join(" ")}` : "");
+  }
+
+  nothing() {
+    const line = this.line(() => {}, "Nothing else");
+    line.firstChild.setAttribute("aria-disabled", "true");
+    return line;
+  }
+
+  line(taken, ...content) {
+    const line = document.createElement("li"), button = document.createElement("button");
+    line.role = "none";
     button.type = "button";
     button.role = "menuitem";
     button.tabIndex = -1;
     button.dir = "auto";
-    next.textContent = word;
-    button.append(next, rest.length ? ` ${rest.join(" ")}` : "");
-    button.addEventListener("click", () => {
-      this.close();
-      this.chosen(place, hypothesis);
-    });
-    item.append(button);
-    return item;
+    button.append(...content);
+    button.addEventListener("click", () => { this.close(); taken(); });
+    line.append(button);
+    return line;
   }
 
   // Below the word, inside the pane.

@@ -5,6 +5,7 @@ import http.client
 import io
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import time
@@ -112,6 +113,8 @@ def test_a_document_is_translated_as_by_the_command(server, tmp_path, name):
 
 def test_the_formats_are_listed(server):
     assert server.get("/frontend/settings")["supportedFilesFormat"] == PLAIN + DOCUMENTS
+    package = pathlib.Path(__file__).parents[2] / "python/attend/documents/__init__.py"
+    assert {".txt", *re.findall(r'^    "(\.\w+)": \("_', package.read_text(encoding="utf-8"), re.MULTILINE)} == {*PLAIN, *DOCUMENTS}
     for name in ("a.docx", "b.PO"):
         assert post_parts(server, "/v1/check_file", {}, (name, b"PK\x03\x04")) == (200, {})
 
@@ -242,8 +245,8 @@ FAULTS = {
     "time": ("os.kill(os.getpid(), signal.SIGXCPU)", 413, "more than 60 s"),
     "a crash": ("signal.signal(signal.SIGSEGV, signal.SIG_DFL); os.kill(os.getpid(), signal.SIGSEGV)", 400, "signal 11"),
     "an end": ("sys.exit('no more')", 500, "no more"),
-    "no answer": ("print('lumi')", 500, "ends with an error"),
-    "an answer without end": ("print('lumi' * 100000)", 500, "ends with an error"),
+    "no answer": ("print('lumi')", 500, "makes no sense"),
+    "an answer without end": ("print('lumi' * 100000)", 500, "makes no sense"),
     "another fault": ("answer = {'kind': 'runtime', 'error': 'a disk is full'}", 500, "'a.srt': a disk is full"),
 }
 

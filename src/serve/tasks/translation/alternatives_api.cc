@@ -19,14 +19,13 @@ namespace {
 std::string TakeText(Json* body, const std::string& name) {
   std::vector<std::string> texts = TakeTexts(body, name);
   if (texts.size() != 1) {
-    throw Error(ErrorKind::kInput, fmt::format("request body: {} holds {} texts, expected one",
-                                               name, texts.size()));
+    throw Error(ErrorKind::kInput,
+                fmt::format("request body: {} holds {} texts, expected one", name, texts.size()));
   }
   return std::move(texts[0]);
 }
 
-Json AlternativesToJson(const ServedTranslator& model, const Translation& found,
-                        bool alignments) {
+Json AlternativesToJson(const ServedTranslator& model, const Translation& found, bool alignments) {
   Json alternatives = Json::array();
   for (const Hypothesis& hypothesis : found.hypotheses)
     alternatives.push_back(HypothesisToJson(hypothesis, alignments));
@@ -83,15 +82,14 @@ void AlternativesApi::Find(const ExchangePtr& exchange) const {
   }
   context_.router.SetLimit(exchange, options.queue.deadline_ms);
   asked->count = request.count;
-  asked->choice =
-      ChooseModels(context_.models, options, {asked->text}, exchange->request().path);
+  asked->choice = ChooseModels(context_.models, options, {asked->text}, exchange->request().path);
   requests_.CheckRoom(asked->choice);
   options.beginnings = {.texts = {asked->prefix}, .next_words = asked->count};
   asked->options = options;
   // Alignments are of what is answered.
   options.translation.alignments = false;
-  const auto job = requests_.JobFor(*exchange, asked->choice, asked->choice.of_text, {asked->text},
-                                    options);
+  const auto job =
+      requests_.JobFor(*exchange, asked->choice, asked->choice.of_text, {asked->text}, options);
   requests_.Run(exchange, job, [this, exchange, asked](const TranslationJob& done) {
     FindRests(exchange, asked, done.jobs[0].sentences[0]);
   });

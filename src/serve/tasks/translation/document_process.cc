@@ -45,7 +45,8 @@ constexpr const char* kProgram =
 fs::path MakeFolder() {
   std::error_code failed;
   const fs::path parent = fs::temp_directory_path(failed);
-  if (failed) throw Error(ErrorKind::kRuntime, "there is no folder for temporary files; set TMPDIR");
+  if (failed)
+    throw Error(ErrorKind::kRuntime, "there is no folder for temporary files; set TMPDIR");
   std::string folder = (parent / "attend-document-XXXXXX").string();
   if (mkdtemp(folder.data()) == nullptr) ThrowSystem(fmt::format("'{}'", parent.string()), errno);
   return folder;
@@ -85,8 +86,8 @@ class Attributes {
     sigaddset(&signals, SIGPIPE);
     posix_spawnattr_setsigdefault(&attributes_, &signals);
     posix_spawnattr_setpgroup(&attributes_, 0);
-    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
-                                               POSIX_SPAWN_SETSIGDEF);
+    posix_spawnattr_setflags(
+        &attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   }
   ~Attributes() { posix_spawnattr_destroy(&attributes_); }
   const posix_spawnattr_t* get() const { return &attributes_; }
@@ -180,7 +181,7 @@ Json DocumentProcess::Ask(const Json& request) {
   const std::string line = Dump(request) + "\n";  // shorter than what a pipe holds
   if (write(requests_, line.data(), line.size()) != std::ssize(line)) ThrowEnded();
   const Json answer = Json::parse(ReadLine(), nullptr, /*allow_exceptions=*/false);
-  if (!answer.is_object()) ThrowEnded();
+  if (!answer.is_object()) ThrowNonsense();
   if (answer.contains("error")) ThrowRefused(answer);
   return answer;
 }
@@ -197,7 +198,7 @@ std::string DocumentProcess::ReadLine() {
     line.append(bytes, static_cast<size_t>(count));
     if (line.ends_with('\n')) return line;
   }
-  ThrowEnded();
+  ThrowNonsense();
 }
 
 void DocumentProcess::ThrowRefused(const Json& answer) const {
@@ -219,10 +220,17 @@ void DocumentProcess::ThrowTooMuchMemory() const {
                                  name_, limits_.memory_bytes >> 20));
 }
 
+void DocumentProcess::ThrowNonsense() const {
+  throw Error(ErrorKind::kRuntime,
+              fmt::format("'{}': the Python package's answer makes no sense; is it of another "
+                          "version than the server?",
+                          name_));
+}
+
 void DocumentProcess::ThrowEnded() {
   int status = 0;
   const pid_t process = std::exchange(process_, 0);
-  kill(-process, SIGTERM);  // whoever says something else than an answer
+  kill(-process, SIGKILL);  // where it has only closed its end
   while (waitpid(process, &status, 0) < 0 && errno == EINTR) {
   }
   const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;

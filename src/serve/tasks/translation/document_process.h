@@ -18,8 +18,8 @@
 namespace attend {
 
 struct DocumentLimits {
-  int64_t memory_bytes = int64_t{1} << 30;   // of the process
-  int64_t file_bytes = int64_t{64} << 20;    // of what it writes: texts, and the translated document
+  int64_t memory_bytes = int64_t{1} << 30;  // of the process
+  int64_t file_bytes = int64_t{64} << 20;   // of what it writes: texts, and the translated document
   int64_t processor_seconds = 60;
 };
 
@@ -52,14 +52,15 @@ class DocumentProcess {
   std::string ReadLine();
   [[noreturn]] void ThrowRefused(const Json& answer) const;
   [[noreturn]] void ThrowTooMuchMemory() const;
+  [[noreturn]] void ThrowNonsense() const;
   // The process has ended before its time.
   [[noreturn]] void ThrowEnded();
 
   const DocumentLimits limits_;
   const std::function<bool()> wanted_;
   std::filesystem::path folder_;
-  std::string path_, name_;  // of the document: here, and as the client calls it
-  pid_t process_ = 0;        // 0: it has ended
+  std::string path_, name_;           // of the document: here, and as the client calls it
+  pid_t process_ = 0;                 // 0: it has ended
   int requests_ = -1, answers_ = -1;  // ends of pipes
 };
 

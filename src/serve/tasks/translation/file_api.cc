@@ -21,8 +21,8 @@ constexpr auto kLook = std::chrono::milliseconds(50);  // so often whether it is
 bool IsStream(const RequestBody& body) {
   const std::string stream = body.Text("stream", "false");
   if (stream == "true" || stream == "false") return stream == "true";
-  throw Error(ErrorKind::kInput, fmt::format("request: stream is '{}', expected true or false",
-                                             stream));
+  throw Error(ErrorKind::kInput,
+              fmt::format("request: stream is '{}', expected true or false", stream));
 }
 
 LibreRequest RequestOf(const ExchangePtr& exchange, const RequestBody& body, bool stream) {
@@ -119,14 +119,14 @@ void FileApi::TranslateDocument(const ExchangePtr& exchange, const UploadedFile&
   request.texts = process.Read(file, IsAuto(request.source) ? "" : request.source, request.target);
   auto promise = std::make_shared<std::promise<Translated>>();
   std::future<Translated> result = promise->get_future();
-  context_.router.Continue(exchange, true, [this, exchange, request = std::move(request),
-                                            promise] {
+  context_.router.Continue(exchange, true, [this, exchange, request = std::move(request), promise] {
     if (!exchange->Wanted()) return;
     Attempt(exchange, [&] {
-      libre_.Run(exchange, request, [promise](const auto&, const TranslationJob& job,
-                                              const SourceTexts& texts, const auto&) {
-        promise->set_value({texts.Translated(job, 0), CountsOf(job)});
-      });
+      libre_.Run(
+          exchange, request,
+          [promise](const auto&, const TranslationJob& job, const SourceTexts& texts, const auto&) {
+            promise->set_value({texts.Translated(job, 0), CountsOf(job)});
+          });
     });
   });
   promise.reset();  // whoever else drops it has answered

@@ -30,7 +30,8 @@ RequestOptions OptionsOf(const LibreRequest& request, const ServeOptions& option
 std::string Together(const std::vector<std::string>& samples) {
   constexpr size_t kEnough = 4096;  // bytes
   std::string sample;
-  for (size_t i = 0; i < samples.size() && sample.size() < kEnough; ++i) sample += samples[i] + '\n';
+  for (size_t i = 0; i < samples.size() && sample.size() < kEnough; ++i)
+    sample += samples[i] + '\n';
   return sample;
 }
 
@@ -50,18 +51,16 @@ void TellProgress(const LibreRequest& request, TranslationJob* job) {
 }  // namespace
 
 void LibreCounts::AddTo(HttpHeaders* headers) const {
-  for (const auto& [header, count] : {std::pair("X-Attend-Unfinished", unfinished),
-                                      std::pair("X-Attend-Divided", divided),
-                                      std::pair("X-Attend-Unknown-Characters",
-                                                unknown_characters)}) {
+  for (const auto& [header, count] :
+       {std::pair("X-Attend-Unfinished", unfinished), std::pair("X-Attend-Divided", divided),
+        std::pair("X-Attend-Unknown-Characters", unknown_characters)}) {
     if (count > 0) headers->emplace_back(header, std::to_string(count));
   }
 }
 
 Json LibreCounts::ToJson() const {
-  return {{"unfinished", unfinished},
-          {"divided", divided},
-          {"unknown_characters", unknown_characters}};
+  return {
+      {"unfinished", unfinished}, {"divided", divided}, {"unknown_characters", unknown_characters}};
 }
 
 LibreCounts CountsOf(const TranslationJob& job) {

@@ -15,8 +15,7 @@ namespace attend {
 class LibreTranslateApi {
  public:
   // What it is given must outlive it.
-  LibreTranslateApi(const HandlerContext& context, const LibreRequests& libre,
-                    Documents* documents)
+  LibreTranslateApi(const HandlerContext& context, const LibreRequests& libre, Documents* documents)
       : context_(context), libre_(libre), documents_(*documents) {}
 
   // Their answers call this object.

@@ -63,10 +63,11 @@ class JobMaker {
     const std::string_view line = ViewOf(*text, lines[0]);
     std::vector<int32_t> ids = MayFit(line) ? Encode(line) : std::vector<int32_t>();
     if (!MayFit(line) || !Fits(ids)) {
-      throw Error(ErrorKind::kInput,
-                  fmt::format("a text with a target_prefix has {} bytes and more than {} tokens; it "
-                              "is not divided: shorten it",
-                              line.size(), most_pieces_));
+      throw Error(
+          ErrorKind::kInput,
+          fmt::format("a text with a target_prefix has {} bytes and more than {} tokens; it "
+                      "is not divided: shorten it",
+                      line.size(), most_pieces_));
     }
     Keep(text, lines[0], std::move(ids));
     JobSentence& sentence = job_->sentences.back();
