@@ -109,6 +109,20 @@ FieldList WorkFields(ServeOptions& options) {
   return fields;
 }
 
+// Of documents that the Python package reads.
+FieldList DocumentFields(ServeOptions& options) {
+  FieldList fields;
+  fields
+      .Add("documents", &options.documents, {"auto", "off"},
+           "documents of other programs (.docx, .odt, .epub, .xliff ...) at /translate_file, read "
+           "by the Python package; auto: where it is installed (ATTEND_PYTHON may name a Python)")
+      .Add("document_count", &options.document_count, 1, 64,
+           "maximum documents at once, each with a process of its own; further ones get 503")
+      .Add("document_memory", &options.document_memory, 64, 1 << 20,
+           "maximum memory of such a process, in MiB");
+  return fields;
+}
+
 // Not all tasks take batch_tokens as they stand.
 FieldList SearchFields(ServeOptions& options) {
   FieldList fields;
@@ -144,6 +158,7 @@ FieldList Fields(ServeOptions& options) {
       .Add("max_body_bytes", &http.max_body_bytes, 1024, 1 << 28,
            "maximum size of a request's body, in bytes")
       .Nest("", WorkFields(options))
+      .Nest("", DocumentFields(options))
       .Add("request_limit", &options.request_limit, 0, 1e9,
            "maximum number of requests a minute by one client (key, or else address); further "
            "requests get 429; 0: no limit")

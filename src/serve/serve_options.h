@@ -14,6 +14,9 @@
 
 namespace attend {
 
+// Whether documents of other programs are taken.
+enum class DocumentUse { kAuto, kOff };
+
 struct ServeOptions {
   std::vector<std::string> model;      // [NAME=]DIRECTORY
   std::vector<std::string> adapter;    // [NAME=]DIRECTORY, of these models
@@ -33,6 +36,9 @@ struct ServeOptions {
   int64_t queue_sentences = 4096;
   int64_t request_limit = 0;    // of a client, requests a minute; 0: none
   double request_timeout = 60;  // seconds
+  DocumentUse documents = DocumentUse::kAuto;
+  int64_t document_count = 2;      // at once
+  int64_t document_memory = 1024;  // MiB, of each
   bool log_text = false;
   // What requests for translations that say nothing get; batch_sentences are those of a thread, for
   // every task. An encoder alone takes at most 512 batch_tokens; a language model has 65536 always.

@@ -36,6 +36,11 @@ Service::Service(const ServeOptions& options, ModelStore* models, const ApiKeys*
   }
 }
 
+void Service::Close() {
+  Router::Close();
+  for (const auto& handler : handlers_) handler->Close();
+}
+
 void Service::Health(const ExchangePtr& exchange) const {
   if (stopping()) RefuseWork();
   exchange->Answer({200, R"({"status":"ok"})"});

@@ -16,6 +16,9 @@ class Service : public Router {
   Service(const ServeOptions& options, ModelStore* models, const ApiKeys* keys, Metrics* metrics);
   ~Service() { Close(); }
 
+  // What Router::Close does, for all that handlers run too.
+  void Close();
+
  private:
   void Health(const ExchangePtr& exchange) const;
   void MetricsText(const ExchangePtr& exchange) const;

@@ -30,6 +30,8 @@ class TaskHandler {
   virtual std::vector<Route> Routes() = 0;
   // Adds them and their schemas to the OpenAPI description, for the models that there are now.
   virtual void Describe(Json* document) const = 0;
+  // Ends threads of its own, and lets go of the exchanges that they have.
+  virtual void Close() {}
 };
 
 }  // namespace attend

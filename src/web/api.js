@@ -1,7 +1,7 @@
 // The server's API, and all that this page knows of it.
 import {Translation} from "./translation.js";
 
-const kTexts = "v1/translate", kFile = "v1/check_file", kDocument = "translate", kCompletions = "v1/completions", kTag = "v1/tag", kClassify = "v1/classify", kFill = "v1/fill", kParse = "v1/parse", kTranscriptions = "v1/audio/transcriptions", kModels = "v1/models", kSettings = "frontend/settings", kHealth = "health";
+const kTexts = "v1/translate", kAlternatives = "v1/alternatives", kFile = "v1/check_file", kDocument = "translate", kWholeFile = "translate_file", kDownload = "download_file/", kCompletions = "v1/completions", kTag = "v1/tag", kClassify = "v1/classify", kFill = "v1/fill", kParse = "v1/parse", kTranscriptions = "v1/audio/transcriptions", kModels = "v1/models", kSettings = "frontend/settings", kHealth = "health";
 const kBeginning = 65536;  // bytes of a file that tell its format
 const kPatience = 8000;  // ms in which a server that lives says something
 const kMostClasses = 12, kFillings = 6;  // on show
@@ -118,12 +118,42 @@ export async function translate(texts, {model: {name, source, target}, alternati
   return translations.map((translation, i) => new Translation(texts[i], translation));
 }
 
+// What may stand in a sentence's translation behind the words of `prefix`: hypotheses, each with the rest that follows.
+export async function alternativesAt(text, prefix, model, signal) {
+  const body = {model, text: text.toWellFormed(), target_prefix: prefix, alignments: true, priority: "interactive"};
+  return (await request(kAlternatives, body, signal)).alternatives;
+}
+
 // The HTML of a whole document, its tags at the right words; with numbers of sentences that were cut or divided, and of
 // characters that were lost.
 export async function translateDocument(html, {name: model, source, target}, signal) {
   const body = {model, source: source || "auto", target, format: "html", q: html.toWellFormed()};
   const {answer, headers} = await ask(kDocument, body, signal), number = name => Number(headers.get(`X-Attend-${name}`));
   return {html: answer.translatedText, cut: number("Unfinished"), divided: number("Divided"), unknown: number("Unknown-Characters")};
+}
+
+// A file of another program, translated by the server: its content, and numbers as of translateDocument. `progress` is called
+// with numbers of sentences: those that are ready, and all.
+export function translateFile(file, {name: model, source, target}, progress, signal) {
+  const form = new FormData();
+  for (const [name, value] of Object.entries({model, source: source || "auto", target, stream: true})) if (value) form.append(name, value);
+  form.append("file", file, file.name);
+  return whileItLives(async (either, unlessSilent) => {
+    const response = await unlessSilent(send(kWholeFile, form, either));
+    if (!response.ok) throw problemOf(response, await unlessSilent(response.text()));
+    for await (const data of eventsOf(response, unlessSilent)) {
+      const {done, sentences, translatedFileUrl: url, unfinished: cut, divided, unknown_characters: unknown} = JSON.parse(data);
+      if (!url) {
+        progress(done, sentences);
+        continue;
+      }
+      // The server may be known by another name here.
+      const translated = await unlessSilent(send(kDownload + url.split("/").pop(), null, either));
+      if (!translated.ok) throw problemOf(translated, await unlessSilent(translated.text()));
+      return {content: await unlessSilent(translated.blob()), cut, divided, unknown};
+    }
+    throw new Error("the events have no end");
+  }, signal);
 }
 
 // The data of server-sent events, as they come.

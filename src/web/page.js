@@ -1,6 +1,6 @@
 // The page: translation while typing, copying, and what ties its parts together.
 import {Alternatives} from "./alternatives.js";
-import {listModels, readLimits, translate} from "./api.js";
+import {alternativesAt, listModels, readLimits, translate} from "./api.js";
 import {AttentionPanel} from "./attention_panel.js";
 import {ClassificationPanel} from "./classification.js";
 import {FileJob, told} from "./files.js";
@@ -13,6 +13,7 @@ import {hideRefusal, onReturn, patiently, showRefusal} from "./server.js";
 import {offerTabs, onOpen, openTab} from "./tabs.js";
 import {taggingPanel} from "./tagging.js";
 import {TranscriptionPanel} from "./transcription.js";
+import {WordMenu} from "./word_menu.js";
 import {Alignment} from "./words.js";
 
 const kTypingPause = 300, kSlowestPause = 2000, kSpokenPause = 1200, kAlternatives = 3, kTranslate = "/v1/translate";
@@ -29,7 +30,9 @@ function say(text, wait = 0) {
 // What comes while the reader types.
 const sayTyped = text => say(text, kSpokenPause);
 
-const alignment = new Alignment({source, mirror: byId("mirror"), output, say, picked: (side, word) => pick(translation?.sentenceOf(side, word))});
+const alignment = new Alignment({source, mirror: byId("mirror"), output, say, picked: (side, word) => pick(translation?.sentenceOf(side, word)),
+  asked: (word, element, keyboard) => askAt(word, element, keyboard)});
+const menu = new WordMenu({root: byId("word-menu"), output, ask: alternativesOf, chosen: takeAt, say});
 const languages = new Languages(retranslate);
 const glossary = new GlossaryField(retranslate);
 const alternatives = new Alternatives(byId("alternatives"), choose);
@@ -50,6 +53,9 @@ async function loadModels() {
   const loaded = await patiently(() => Promise.all([readLimits(), listModels()]), new AbortController().signal);
   limits = loaded[0];
   byId("file").accept = limits.suffixes.join();
+  const documents = limits.suffixes.filter(suffix => !/^\.(txt|html?)$/.test(suffix));
+  byId("file-documents").hidden = documents.length === 0;
+  byId("file-suffixes").textContent = documents.join(" ");
   const models = loaded[1], of = route => models.filter(model => model.routes.includes(route));
   offerTabs(models.length ? models.flatMap(model => model.routes) : [kTranslate]);
   for (const [route, panel] of Object.entries(panels)) panel.set(of(route));
@@ -122,7 +128,29 @@ function choose(rank) {
   output.focus();
 }
 
+// --- another word ---
+
+function askAt(word, element, keyboard) {
+  if (!translation || source.value !== translation.source) return;
+  const place = translation.placeOf(word), {hypotheses, rank} = translation.sentences[place.sentence];
+  menu.show(element, place, hypotheses[rank].text, {keyboard}).catch(error => showRefusal(error, "translated otherwise"));
+}
+
+function alternativesOf({sentence, prefix}, signal) {
+  const {source: text} = translation.sentences[sentence], {model} = translation;
+  return patiently(() => alternativesAt(text, prefix, model, signal), signal);
+}
+
+function takeAt({sentence, word}, hypothesis) {
+  translation.replace(sentence, hypothesis);
+  current = sentence;
+  showTranslation();
+  output.focus();
+  alignment.stand(word);
+}
+
 function showResult(result) {
+  menu.close();
   translation = result;
   current = result?.sentenceOf(0, alignment.wordAtCaret()) ?? 0;
   showTranslation();

@@ -46,6 +46,19 @@ export class Translation {
       hypotheses[rank].alignment.map(([source, target]) => [beginnings[i][0] + source, beginnings[i][1] + target]));
   }
 
+  // Where a word of the translation stands: its sentence, and what of that sentence's translation is before it.
+  placeOf(word) {
+    const sentence = this.sentenceOf(1, word), {hypotheses, rank} = this.sentences[sentence];
+    const before = word - this.beginnings[sentence][1], words = hypotheses[rank].text.match(/[^ \t\r\n]+/g) ?? [];
+    return {sentence, word, prefix: words.slice(0, before).join(" ")};
+  }
+
+  // Gives a sentence this translation, which may be a new one.
+  replace(sentence, hypothesis) {
+    const of = this.sentences[sentence], known = of.hypotheses.findIndex(each => each.text === hypothesis.text);
+    of.rank = known < 0 ? of.hypotheses.push(hypothesis) - 1 : known;
+  }
+
   // The sentence of a word of the source (`side` 0) or the translation (1).
   sentenceOf(side, word) { return Math.max(0, this.beginnings.findLastIndex(places => places[side] <= word)); }
 }

@@ -19,11 +19,17 @@ function fillWords(root, text) {
 // Lights the words that belong to the one at the pointer, the finger or the keyboard, in both texts.
 export class Alignment {
   // `mirror` lies under the text area `source` and holds its words; `say` tells a screen reader; `picked` is called with a
-  // side, 0 for the source and 1 for the translation, and its word that was clicked or that the keyboard reached.
-  constructor({source, mirror, output, say, picked}) {
-    Object.assign(this, {source, mirror, output, say, picked, words: [[], []], links: [], lit: [], word: -1});
+  // side, 0 for the source and 1 for the translation, and its word that was clicked or that the keyboard reached; `asked` with a
+  // word of the translation that was clicked, or at which Enter was pressed (`keyboard`), and its element.
+  constructor({source, mirror, output, say, picked, asked}) {
+    Object.assign(this, {source, mirror, output, say, picked, asked, words: [[], []], links: [], lit: [], word: -1});
     output.addEventListener("pointerover", event => { if (event.target.dataset.word) this.light(1, +event.target.dataset.word); });
-    output.addEventListener("click", event => { if (event.target.dataset.word) picked(1, +event.target.dataset.word); });
+    output.addEventListener("click", event => {
+      const word = +event.target.dataset.word;
+      if (!event.target.dataset.word) return;
+      picked(1, word);
+      if (getSelection().isCollapsed) asked(word, this.words[1][word], false);  // else the reader selects text
+    });
     source.addEventListener("click", () => picked(0, this.wordAtCaret()));
     for (const name of ["pointermove", "pointerdown"]) source.addEventListener(name, event => this.point(event));
     // A finger that was lifted still points.
@@ -31,7 +37,10 @@ export class Alignment {
     addEventListener("pointerdown", event => { if (event.target !== source && !output.contains(event.target)) this.clear(); });
     output.addEventListener("keydown", event => this.walk(event));
     source.addEventListener("keyup", event => this.followCaret(event));
-    for (const area of [source, output]) area.addEventListener("blur", event => { if (![source, output].includes(event.relatedTarget)) this.clear(); });
+    for (const area of [source, output]) area.addEventListener("blur", event => {
+      const to = event.relatedTarget;
+      if (![source, output].includes(to) && !to?.closest("[role=menu]")) this.clear();  // a menu at the word leads back to it
+    });
   }
 
   // The source as it stands, which no translation belongs to yet.
@@ -88,9 +97,17 @@ export class Alignment {
       ArrowRight: this.word + (leftwards ? -1 : 1), ArrowLeft: this.word + (leftwards ? 1 : -1),
     }[event.key];
     if (event.key === "Escape") this.clear();
+    if ((event.key === "Enter" || event.key === " ") && this.word >= 0) {
+      event.preventDefault();
+      this.asked(this.word, this.words[1][this.word], true);
+    }
     if (word === undefined) return;
     event.preventDefault();
-    const place = Math.min(Math.max(word, 0), last);
+    this.stand(Math.min(Math.max(word, 0), last));
+  }
+
+  // The keyboard's place.
+  stand(place) {
     this.say(this.light(1, place));
     this.word = place;
     this.picked(1, place);

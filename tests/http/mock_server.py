@@ -41,6 +41,16 @@ def known(sentence):
     return " ".join(f"{word}'" for word in reversed(words)), list(range(len(words) - 1, -1, -1))
 
 
+def alternatives(source, prefix):
+    """Of the known outputs of a sentence, those that begin with these words, one for each next word."""
+    first, found = len(prefix.split()), {}
+    for target in [known(source)[0], *(OTHERS.get((source, rank), "") for rank in range(1, 4)), f"{prefix} something else".strip()]:
+        words = target.split()
+        if words[:first] == prefix.split() and len(words) > first:
+            found.setdefault(words[first], {"text": target, "score": -.5, "log_probability": -1.0, "finished": True, "alignment": [[0, 0]]})
+    return list(found.values())
+
+
 def attention(source, target, places):
     """Weights of 2 layers and 4 heads that look at the aligned word, each head less sharply than the one before."""
     keys = [f"▁{word}" for word in source.split()] + ["</s>"]
@@ -135,7 +145,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.check_file(content)
         body = json.loads(content)
         with mock.lock:
-            mock.requests.append(body)
+            (mock.positions if self.path == "/v1/alternatives" else mock.requests).append(body)
             refusal = mock.refusals.pop(0) if mock.refusals else None
         if refusal:
             status, error, headers = refusal
@@ -149,6 +159,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 mock.abandoned.append(body)
             self.close_connection = True
             return None
+        if self.path == "/v1/alternatives":
+            return self.answer(200, {"model": body["model"], "alternatives": alternatives(body["text"], body["target_prefix"])})
         if self.path == "/translate":
             told = {f"X-Attend-{name}": "2" for name in ("Unfinished", "Divided", "Unknown-Characters") if name in body["q"]}
             return self.answer(200, {"translatedText": "<!-- translated -->" + body["q"]}, **told)
@@ -205,6 +217,7 @@ class MockServer:
 
     def reset(self):
         self.requests, self.abandoned = [], []
+        self.positions = []  # what asked for alternatives at a position
         self.refusals = []  # (status, error, headers) of the next answers
         self.key, self.models, self.most_characters = "", MODELS, -1
         self.delay = lambda body: 0  # seconds

@@ -3,6 +3,7 @@
 #include <span>
 #include <utility>
 
+#include "tasks/translation/alternatives.h"
 #include "tasks/translation/bayes_risk.h"
 #include "tasks/translation/translation_search.h"
 #include "text/ascii.h"
@@ -31,6 +32,12 @@ class ContinuousTranslator::LiveSentences : public SharedQueue {
             MakeSearchInput(*runner_, sentence->ids, sentence->options), sentence, load.worker,
             TermsOf(*runner_, sentence->text, sentence->options, sentence->protect)});
         input->terms = input->found_terms.paths;
+        if (!sentence->prefix.empty()) {
+          runner_->CheckLengths(/*line=*/1, std::ssize(sentence->ids),
+                                std::ssize(sentence->prefix));
+          input->prefix = sentence->prefix;
+        }
+        if (sentence->next_words > 0) SearchNextToken(sentence->next_words, input.get());
         return input.release();  // until Done, Dropped or Failed
       } catch (const std::exception&) {
         queue_->Failed(*sentence, std::current_exception());
@@ -118,6 +125,18 @@ ContinuousTranslator::~ContinuousTranslator() = default;
 int64_t ContinuousTranslator::MaxLength(int64_t source_length,
                                         const TranslationOptions& options) const {
   return attend::MaxLength(runner_, source_length, options);
+}
+
+std::vector<int32_t> ContinuousTranslator::EncodeBeginning(const std::string& text,
+                                                           const std::string& beginning,
+                                                           bool protect) const {
+  const MaskedText masked = runner_.Mask(text, protect);
+  return runner_.target().Encode(runner_.protection().MaskBeginning(masked, beginning));
+}
+
+std::vector<std::vector<int32_t>> ContinuousTranslator::LongerPrefixes(
+    const Sentence& sentence, const SentenceResult& result) const {
+  return attend::LongerPrefixes(runner_, sentence.prefix, result.translation.hypotheses);
 }
 
 void ContinuousTranslator::Start(SentenceQueue* queue) {

@@ -3,18 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
-#include <set>
 #include <utility>
 
 #include "attend/error.h"
 #include "base/per_process.h"
 #include "tasks/running_search.h"
+#include "tasks/translation/alternatives.h"
 #include "tasks/translation/bayes_risk.h"
 #include "tasks/translation/translation_options.h"
 #include "tasks/translation/translation_search.h"
 #include "text/ascii.h"
-#include "text/lines.h"
 #include "text/visible_text.h"
 
 namespace attend {
@@ -48,14 +46,6 @@ void CheckWritesFromTheBeginning(const TaskRunner& runner, const char* option) {
               fmt::format("the model writes from right to left and has no beginning to go on from; "
                           "leave out {}",
                           option));
-}
-
-// The text up to the end of its word number `count`, from 1.
-std::string_view FirstWords(std::string_view text, int64_t count) {
-  size_t end = 0;
-  for (; count > 0 && end < text.size(); --count)
-    end = std::min(text.find_first_of(" \t", text.find_first_not_of(" \t", end)), text.size());
-  return text.substr(0, end);
 }
 
 CallOptions CallOptionsOf(const TranslationOptions& options) {
@@ -118,27 +108,12 @@ struct Translator::Impl {
   // it, enough for `count` words; the prefix alone where none may.
   std::vector<std::vector<int32_t>> LongerByAToken(const Request& request, int64_t count,
                                                    const TranslationOptions& options) const {
-    constexpr int64_t kTokensOfAWord = 8;  // that continue the prefix, or begin the same word
     SearchInput input = InputOf(request, 0, options);
-    input.max_length = std::ssize(input.prefix) + 1;
-    input.options.groups = 1;
-    input.options.beam_size = input.options.n_best =
-        std::min(kTokensOfAWord * count, kMostBeamSize);
+    SearchNextToken(count, &input);
     std::vector<SearchInput> inputs;
     inputs.push_back(std::move(input));
     auto found = running.Get().calls.Run(std::move(inputs), CallOptionsOf(options));
-    const auto last_word = [&](const std::vector<int32_t>& ids) {
-      const std::vector<int64_t> words = runner.target().WordsOfIds(ids);
-      return words.empty() ? -1 : words.back();
-    };
-    const std::vector<int32_t>& begun = request.prefixes[0];
-    std::vector<std::vector<int32_t>> longer;
-    for (SearchResult& result : found[0]) {
-      if (!result.finished && last_word(result.ids) > last_word(begun))
-        longer.push_back(std::move(result.ids));
-    }
-    if (longer.empty()) longer.push_back(begun);
-    return longer;
+    return LongerPrefixes(runner, request.prefixes[0], MakeHypotheses(std::move(found[0])));
   }
 
   // `request` has the sources and prefixes of `texts`, which are masked.
@@ -293,18 +268,7 @@ Translation Translator::Alternatives(const std::string& text, const std::string&
   const std::vector<std::vector<int32_t>> sources(ways, source);
   std::vector<Translation> found =
       impl_->TranslateMasked(texts, all_masked, {.sources = sources, .prefixes = begins}, best);
-  std::ranges::stable_sort(found, std::greater(),
-                           [](const Translation& each) { return each.hypotheses[0].score; });
-  Translation alternatives;
-  std::set<std::string, std::less<>> known;  // up to the word in question
-  const int64_t words = CountWords(prefix) + 1;
-  for (Translation& each : found) {
-    if (std::ssize(alternatives.hypotheses) == count) break;
-    alternatives.unknown_characters = each.unknown_characters;
-    if (known.emplace(FirstWords(each.hypotheses[0].text, words)).second)
-      alternatives.hypotheses.push_back(std::move(each.hypotheses[0]));
-  }
-  return alternatives;
+  return BestByNextWord(std::move(found), prefix, count);
 }
 
 std::vector<Translation> Translator::TranslateIds(

@@ -7,8 +7,6 @@
 
 #include "attend/error.h"
 #include "serve/json_request.h"
-#include "serve/request_body.h"
-#include "serve/tasks/translation/file_check.h"
 #include "serve/tasks/translation/model_choice.h"
 #include "tasks/attention_labels.h"
 #include "tasks/translation/translation_options.h"
@@ -29,6 +27,56 @@ void ReadOldSplitting(Json* body) {
   const auto found = body->find("split_sentences");
   if (found != body->end() && found->is_boolean()) *found = *found == true ? "always" : "never";
 }
+
+// All but its sentences.
+Json TextToJson(const TranslationJob::Text& text) {
+  Json one;
+  one["model"] = text.job->model->name();
+  one["text"] = text.Join(0);
+  one["finished"] = text.Finished();
+  one["divided"] = text.divided > 0;
+  one["unknown_characters"] = text.UnknownCharacters();
+  return one;
+}
+
+// Beginnings of outputs: of each text one, or of all the same.
+std::vector<std::string> TakeTargetPrefixes(Json* body, size_t texts) {
+  if (!body->contains("target_prefix")) return {};
+  const bool one = (*body)["target_prefix"].is_string();
+  std::vector<std::string> prefixes = TakeTexts(body, "target_prefix");
+  if (std::ranges::all_of(prefixes, &std::string::empty) && one) return {};
+  if (one) return std::vector<std::string>(texts, prefixes[0]);
+  if (prefixes.size() == texts) return prefixes;
+  throw Error(ErrorKind::kInput,
+              fmt::format("request body: target_prefix holds {} texts and text {}; expected as "
+                          "many, or a text",
+                          prefixes.size(), texts));
+}
+
+std::string SentenceEvent(const TranslationJob& job, const JobSentence& sentence) {
+  const auto& sentences = static_cast<const SentenceJob*>(sentence.job)->sentences;
+  const size_t index = &sentence - sentences.data();
+  const auto text = std::ranges::find_if(job.texts, [&](const TranslationJob::Text& each) {
+    return each.job == sentence.job && each.first <= index &&
+           index < each.first + each.parts.size();
+  });
+  Json event = SentenceToJson(*text->job->model, sentence);
+  event["text_index"] = text - job.texts.begin();
+  event["sentence_index"] = index - text->first;
+  return ToEvent("sentence", Dump(event));
+}
+
+std::string DoneEvent(const TranslationJob& job) {
+  Json translations = Json::array();
+  for (const TranslationJob::Text& text : job.texts) {
+    translations.push_back(TextToJson(text));
+  }
+  Json done;
+  done["translations"] = std::move(translations);
+  return ToEvent("done", Dump(done));
+}
+
+}  // namespace
 
 void CheckLimits(RequestOptions asked, const ServeOptions& options) {
   CheckTranslationOptions(asked.translation);
@@ -60,63 +108,31 @@ void CheckLimits(RequestOptions asked, const ServeOptions& options) {
   }
 }
 
-// All but its sentences.
-Json TextToJson(const TranslationJob::Text& text) {
+Json HypothesisToJson(const Hypothesis& hypothesis, bool alignments) {
   Json one;
-  one["model"] = text.job->model->name();
-  one["text"] = text.Join(0);
-  one["finished"] = text.Finished();
-  one["divided"] = text.divided > 0;
-  one["unknown_characters"] = text.UnknownCharacters();
+  one["text"] = hypothesis.text;
+  one["score"] = hypothesis.score;
+  one["log_probability"] = hypothesis.log_probability;
+  one["finished"] = hypothesis.finished;
+  one["protected_spans"] = hypothesis.protected_spans;
+  one["protected_kept"] = hypothesis.protected_kept;
+  one["terms"] = hypothesis.terms;
+  one["terms_kept"] = hypothesis.terms_kept;
+  if (!alignments) return one;
+  Json links = Json::array();
+  for (const AlignmentLink& link : hypothesis.alignment) {
+    links.push_back({link.source, link.target});
+  }
+  one["alignment"] = std::move(links);
   return one;
 }
-
-std::string SentenceEvent(const TranslationJob& job, const JobSentence& sentence) {
-  const auto& sentences = static_cast<const SentenceJob*>(sentence.job)->sentences;
-  const size_t index = &sentence - sentences.data();
-  const auto text = std::ranges::find_if(job.texts, [&](const TranslationJob::Text& each) {
-    return each.job == sentence.job && each.first <= index &&
-           index < each.first + each.parts.size();
-  });
-  Json event = SentenceToJson(*text->job->model, sentence);
-  event["text_index"] = text - job.texts.begin();
-  event["sentence_index"] = index - text->first;
-  return ToEvent("sentence", Dump(event));
-}
-
-std::string DoneEvent(const TranslationJob& job) {
-  Json translations = Json::array();
-  for (const TranslationJob::Text& text : job.texts) {
-    translations.push_back(TextToJson(text));
-  }
-  Json done;
-  done["translations"] = std::move(translations);
-  return ToEvent("done", Dump(done));
-}
-
-}  // namespace
 
 Json SentenceToJson(const ServedTranslator& model, const JobSentence& sentence) {
   const std::vector<PairScore>& attention = sentence.result.attention;
   Json hypotheses = Json::array();
   for (const Hypothesis& hypothesis : sentence.result.translation.hypotheses) {
     const size_t rank = hypotheses.size();
-    Json one;
-    one["text"] = hypothesis.text;
-    one["score"] = hypothesis.score;
-    one["log_probability"] = hypothesis.log_probability;
-    one["finished"] = hypothesis.finished;
-    one["protected_spans"] = hypothesis.protected_spans;
-    one["protected_kept"] = hypothesis.protected_kept;
-    one["terms"] = hypothesis.terms;
-    one["terms_kept"] = hypothesis.terms_kept;
-    if (sentence.options.alignments) {
-      Json links = Json::array();
-      for (const AlignmentLink& link : hypothesis.alignment) {
-        links.push_back({link.source, link.target});
-      }
-      one["alignment"] = std::move(links);
-    }
+    Json one = HypothesisToJson(hypothesis, sentence.options.alignments);
     if (!attention.empty()) {
       one["attention"] = {{"target_pieces", PiecesOf(model, sentence, rank).read},
                           {"decoder_self", attention[rank].decoder_self},
@@ -154,14 +170,7 @@ Json JobToJson(const TranslationJob& job) {
 
 std::vector<Route> NativeApi::Routes() const {
   return {{kTranslateRoute, "POST", [this](const ExchangePtr& exchange) { Translate(exchange); },
-           Effort::kModel},
-          {"/v1/check_file", "POST", [this](const ExchangePtr& exchange) { CheckFile(exchange); },
-           Effort::kReading, KeySource::kBody}};
-}
-
-void NativeApi::CheckFile(const ExchangePtr& exchange) const {
-  CheckFileFormat(context_.router.ReadBody(exchange).File("file"));
-  exchange->Answer({200, Dump(Json::object())});
+           Effort::kModel}};
 }
 
 void NativeApi::Translate(const ExchangePtr& exchange) const {
@@ -173,8 +182,10 @@ void NativeApi::Translate(const ExchangePtr& exchange) const {
   if (body.value("attention", Json()) == true) LimitToAttention(&asked.translation);
   ReadOldSplitting(&body);
   asked.translation.glossary = glossaries_.Take(&body);
+  asked.beginnings.texts = TakeTargetPrefixes(&body, texts.size());
   FieldsFromJson(body, Fields(asked), "request body");
   CheckLimits(asked, context_.options);
+  if (!asked.beginnings.texts.empty()) CheckTargetPrefix(asked.translation);
   context_.router.SetLimit(exchange, asked.queue.deadline_ms);
   const ModelChoice choice = ChooseModels(context_.models, asked, texts, exchange->request().path);
   requests_.CheckRoom(choice);

@@ -1,4 +1,4 @@
-// The native API: /v1/translate and /v1/check_file.
+// The native API: /v1/translate.
 #ifndef ATTEND_SERVE_TASKS_TRANSLATION_NATIVE_API_H_
 #define ATTEND_SERVE_TASKS_TRANSLATION_NATIVE_API_H_
 
@@ -12,6 +12,10 @@
 
 namespace attend {
 
+// Throws Error(kUsage) for what a request may not ask for here.
+void CheckLimits(RequestOptions asked, const ServeOptions& options);
+
+Json HypothesisToJson(const Hypothesis& hypothesis, bool alignments);
 // A sentence of an answer: source, hypotheses, and attention where it was asked for and the source
 // has pieces.
 Json SentenceToJson(const ServedTranslator& model, const JobSentence& sentence);
@@ -32,7 +36,6 @@ class NativeApi {
  private:
   void Translate(const ExchangePtr& exchange) const;
   void Stream(const ExchangePtr& exchange, const std::shared_ptr<TranslationJob>& job) const;
-  void CheckFile(const ExchangePtr& exchange) const;
 
   const HandlerContext context_;
   const TranslationRequests& requests_;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "attend/translator.h"
 #include "base/fields.h"
@@ -20,6 +21,18 @@ constexpr int64_t kMostLengthWithAttention = kMostPiecesWithAttention + kExtraLe
 // Brings options to what a request with attention may ask for.
 void LimitToAttention(TranslationOptions* options);
 
+// How the outputs of a request's texts begin. A text with a beginning is translated as a whole.
+struct OutputBeginnings {
+  std::vector<std::string> texts;         // as the model writes them: of each text, or of none
+  std::vector<std::vector<int32_t>> ids;  // in place of texts
+  // Above 0: what is searched for are the tokens behind them, as Sentence::next_words has it.
+  int64_t next_words = 0;
+
+  bool OfText(size_t i) const {
+    return next_words > 0 || !ids.empty() || (!texts.empty() && !texts[i].empty());
+  }
+};
+
 // What POST /v1/translate takes beside its text.
 struct RequestOptions {
   std::string model, source, target;
@@ -29,6 +42,7 @@ struct RequestOptions {
   SentenceSplitting split_sentences = SentenceSplitting::kAuto;
   bool stream = false;
   QueueOptions queue;
+  OutputBeginnings beginnings;  // no field: it may be a list
 };
 
 FieldList Fields(RequestOptions& options);

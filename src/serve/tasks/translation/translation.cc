@@ -2,6 +2,10 @@
 
 #include <utility>
 
+#include "serve/tasks/translation/alternatives_api.h"
+#include "serve/tasks/translation/documents.h"
+#include "serve/tasks/translation/file_api.h"
+#include "serve/tasks/translation/libre_requests.h"
 #include "serve/tasks/translation/libretranslate_api.h"
 #include "serve/tasks/translation/native_api.h"
 #include "serve/tasks/translation/served_glossaries.h"
@@ -18,24 +22,35 @@ class Handler : public TaskHandler {
       : context_(context),
         requests_(context),
         glossaries_(context.options.glossary),
+        libre_(context, requests_),
+        documents_(context.options),
         native_(context, requests_, glossaries_),
-        libretranslate_(context, requests_) {}
+        alternatives_(context, requests_),
+        libretranslate_(context, libre_, &documents_),
+        files_(context, libre_, &documents_) {}
 
   std::vector<Route> Routes() override {
     std::vector<Route> routes = native_.Routes();
+    for (Route& route : alternatives_.Routes()) routes.push_back(std::move(route));
     for (Route& route : libretranslate_.Routes()) routes.push_back(std::move(route));
+    for (Route& route : files_.Routes()) routes.push_back(std::move(route));
     return routes;
   }
   void Describe(Json* document) const override {
     DescribeTranslation(context_.options, context_.models, glossaries_, document);
   }
+  void Close() override { documents_.Close(); }
 
  private:
   const HandlerContext context_;
   const TranslationRequests requests_;
   const ServedGlossaries glossaries_;
+  const LibreRequests libre_;
+  Documents documents_;
   const NativeApi native_;
+  const AlternativesApi alternatives_;
   LibreTranslateApi libretranslate_;
+  FileApi files_;
 };
 
 }  // namespace

@@ -35,10 +35,12 @@ class JobMaker {
     whole_ = WholeLineTokens(asked.split_sentences, job->model->training_text(), most_pieces_);
   }
 
-  void Add(TranslationJob::Text* text) {
+  // `index`: of the text in the request.
+  void Add(TranslationJob::Text* text, size_t index) {
     check_();
     text->job = job_;
     text->first = job_->sentences.size();
+    if (asked_.beginnings.OfText(index)) return AddWhole(text, index);
     const bool by_lines = whole_ > 0;
     const std::vector<TextPart> parts =
         by_lines ? LineParts(text->text)
@@ -49,6 +51,38 @@ class JobMaker {
   }
 
  private:
+  // One line, of which the output's beginning is given.
+  void AddWhole(TranslationJob::Text* text, size_t index) {
+    const std::vector<TextPart> lines = LineParts(text->text);
+    if (lines.empty() && asked_.beginnings.next_words == 0) return;  // it stays as it is
+    if (lines.size() != 1) {
+      throw Error(ErrorKind::kInput, fmt::format("a text with a target_prefix has {} lines, "
+                                                 "expected one",
+                                                 lines.size()));
+    }
+    const std::string_view line = ViewOf(*text, lines[0]);
+    std::vector<int32_t> ids = MayFit(line) ? Encode(line) : std::vector<int32_t>();
+    if (!MayFit(line) || !Fits(ids)) {
+      throw Error(
+          ErrorKind::kInput,
+          fmt::format("a text with a target_prefix has {} bytes and more than {} tokens; it "
+                      "is not divided: shorten it",
+                      line.size(), most_pieces_));
+    }
+    Keep(text, lines[0], std::move(ids));
+    JobSentence& sentence = job_->sentences.back();
+    const OutputBeginnings& beginnings = asked_.beginnings;
+    sentence.next_words = beginnings.next_words;
+    sentence.prefix = beginnings.ids.empty()
+                          ? job_->model->translator().EncodeBeginning(
+                                sentence.text, beginnings.texts[index], asked_.protect)
+                          : beginnings.ids[index];
+    if (std::ssize(sentence.prefix) > most_pieces_) {
+      throw Error(ErrorKind::kInput, fmt::format("target_prefix has {} tokens, expected at most {}",
+                                                 sentence.prefix.size(), most_pieces_));
+    }
+  }
+
   // A line that is too long as a whole is translated in parts of whole sentences.
   void AddLine(TranslationJob::Text* text, const TextPart& part) {
     const std::string_view line = ViewOf(*text, part);
@@ -251,7 +285,7 @@ std::shared_ptr<TranslationJob> MakeJob(
   }
   for (size_t i = 0; i < texts.size(); ++i) {
     request->texts.push_back({.text = std::move(texts[i])});
-    makers[of_text[i]].Add(&request->texts.back());
+    makers[of_text[i]].Add(&request->texts.back(), i);
   }
   const bool bulk = asked.queue.IsBulk(request->Sentences());
   for (ModelJob& job : request->jobs) job.bulk = bulk;
