@@ -38,7 +38,7 @@ SearchModel MakeSearchModel(const TaskRunner& runner);
 std::vector<Hypothesis> MakeHypotheses(std::vector<SearchResult> results);
 
 // A text that says nothing is its own translation, word by word.
-Translation CopyOf(const std::string& text, bool alignments);
+Translation CopyOf(const std::string& text, const TranslationOptions& options);
 
 }  // namespace attend
 

@@ -11,6 +11,7 @@
 #include "serve/tasks/translation/file_check.h"
 #include "serve/tasks/translation/model_choice.h"
 #include "tasks/attention_labels.h"
+#include "tasks/translation/translation_json.h"
 #include "tasks/translation/translation_options.h"
 
 namespace attend {
@@ -68,6 +69,7 @@ Json TextToJson(const TranslationJob::Text& text) {
   one["finished"] = text.Finished();
   one["divided"] = text.divided > 0;
   one["unknown_characters"] = text.UnknownCharacters();
+  if (const auto quality = text.Quality()) one["quality"] = *quality;
   return one;
 }
 
@@ -101,20 +103,7 @@ Json SentenceToJson(const ServedTranslator& model, const JobSentence& sentence) 
   Json hypotheses = Json::array();
   for (const Hypothesis& hypothesis : sentence.result.translation.hypotheses) {
     const size_t rank = hypotheses.size();
-    Json one;
-    one["text"] = hypothesis.text;
-    one["score"] = hypothesis.score;
-    one["log_probability"] = hypothesis.log_probability;
-    one["finished"] = hypothesis.finished;
-    one["protected_spans"] = hypothesis.protected_spans;
-    one["protected_kept"] = hypothesis.protected_kept;
-    if (sentence.options.alignments) {
-      Json links = Json::array();
-      for (const AlignmentLink& link : hypothesis.alignment) {
-        links.push_back({link.source, link.target});
-      }
-      one["alignment"] = std::move(links);
-    }
+    Json one = HypothesisToJson(hypothesis, sentence.options);
     if (!attention.empty()) {
       one["attention"] = {{"target_pieces", PiecesOf(model, sentence, rank).read},
                           {"decoder_self", attention[rank].decoder_self},

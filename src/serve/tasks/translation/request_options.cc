@@ -36,7 +36,8 @@ FieldList Fields(RequestOptions& options) {
                     .Select({"beam_size", "length_penalty", "n_best", "beam_groups", "diversity",
                              "sample", "mbr", "mbr_samples", "temperature", "top_k", "top_p",
                              "seed", "no_repeat_ngram", "repetition_penalty", "max_length",
-                             "min_length", "allow_unknown", "alignments", "alignment_layer"}))
+                             "min_length", "allow_unknown", "alignments", "alignment_layer",
+                             "quality"}))
       .Add("protect", &options.protect,
            "copy the spans that training protected exactly; false: translate them like other text")
       .Add("attention", &options.attention,
