@@ -41,6 +41,12 @@ def known(sentence):
     return " ".join(f"{word}'" for word in reversed(words)), list(range(len(words) - 1, -1, -1))
 
 
+def confidence(target, quality):
+    """Of a hypothesis; its words "hinter" and "verkaufen" are in doubt."""
+    words = [12.3 if word in ("hinter", "verkaufen") else 90 for word in target.split()]
+    return {"quality": quality, "word_quality": words, "doubtful_words": [i for i, word in enumerate(words) if word < 30]}
+
+
 def attention(source, target, places):
     """Weights of 2 layers and 4 heads that look at the aligned word, each head less sharply than the one before."""
     keys = [f"▁{word}" for word in source.split()] + ["</s>"]
@@ -69,7 +75,8 @@ def translation(text, n_best, with_attention):
             links = [[s, t] for t, s in enumerate(places)]
             sentence = {"source": source, "hypotheses": [
                 {"text": target if rank == 0 else OTHERS.get((source, rank), f"{target} ({rank})"), "score": -0.31 - .17 * rank,
-                 "log_probability": -1.0, "finished": "endless" not in source, "alignment": links} for rank in range(n_best)]}
+                 "log_probability": -1.0, "finished": "endless" not in source, "alignment": links,
+                 **confidence(target, 84.2 - 20 * rank)} for rank in range(n_best)]}
             if with_attention:
                 sentence["attention"], sentence["hypotheses"][0]["attention"] = attention(source, target, places)
             sentences.append(sentence)

@@ -83,7 +83,8 @@ TEST(QualityTest, EqualsWhatAScorerSays) {
   for (const TranslationOptions& options : Searches()) {
     for (const std::string& text : Texts()) {
       const std::vector<std::vector<int32_t>> source = {translator.Encode(text)};
-      for (const Hypothesis& hypothesis : translator.Translate({&text, 1}, options)[0].hypotheses) {
+      const Translation translation = translator.Translate({&text, 1}, options)[0];
+      for (const Hypothesis& hypothesis : translation.hypotheses) {
         if (hypothesis.ids.empty()) {
           EXPECT_EQ(hypothesis.quality, 100);
           EXPECT_THAT(hypothesis.word_quality, Each(100.0));
@@ -96,8 +97,9 @@ TEST(QualityTest, EqualsWhatAScorerSays) {
         for (const double token : tokens) sum += token;
         EXPECT_DOUBLE_EQ(hypothesis.quality,
                          100 * std::exp(sum / static_cast<double>(tokens.size())));
-        double last = 0;
         const std::vector<int64_t> words = vocabulary->WordsOfIds(hypothesis.ids);
+        if (words.back() < 0) continue;
+        double last = 0;
         for (size_t i = 0; i < words.size(); ++i) last += words[i] == words.back() ? tokens[i] : 0;
         ASSERT_EQ(std::ssize(hypothesis.word_quality), words.back() + 1);
         EXPECT_DOUBLE_EQ(hypothesis.word_quality.back(), 100 * std::exp(last));
