@@ -119,6 +119,8 @@ struct TranslationOptions {
   bool scores = true;  // false: a greedy search leaves them 0 and is a little faster
   bool alignments = false;
   int64_t alignment_layer = 0;  // the decoder layer, from 1; 0: ModelConfig::AlignmentLayer()
+  // Hypotheses say how sure the model is of them and of their words. Each output is read once more.
+  bool quality = false;
   // Sentences of the call that run together on a thread at most.
   int64_t batch_sentences = 1024;
   // Tokens of input that run together on a thread; a sentence counts as at least 16.
@@ -142,6 +144,9 @@ struct ProtectedPart {
   size_t begin = 0, end = 0;
 };
 
+// A word with less quality is in doubt.
+inline constexpr double kDoubtfulWord = 30;
+
 struct Hypothesis {
   std::string text;                      // empty for a model without vocabulary
   std::vector<int32_t> ids;              // without bos and eos
@@ -149,10 +154,17 @@ struct Hypothesis {
   double log_probability = 0;            // natural; both are 0 of an unscored greedy search
   bool finished = true;                  // false: cut at max_length
   std::vector<AlignmentLink> alignment;  // with options.alignments
+  // With options.quality, 0 to 100: the geometric mean of the probabilities that the model gives
+  // the output's tokens, in percent; and of each white-space word of the text its probability.
+  double quality = 0;
+  std::vector<double> word_quality;
   // Protected spans in the text, and how many of them occur in the output exactly once.
   int64_t protected_spans = 0, protected_kept = 0;
   // Terms of the glossary in the text, each time they stand there, and how many the output has.
   int64_t terms = 0, terms_kept = 0;
+
+  // Places of the words, from 0, whose quality is below kDoubtfulWord.
+  std::vector<int64_t> DoubtfulWords() const;
 };
 
 // The n best hypotheses, best first, with different texts: at least one, and fewer than n_best if

@@ -1,5 +1,6 @@
 """Translator.translate against the program, and what an option, a wrong one too, does."""
 
+import json
 import pickle
 import warnings
 
@@ -28,6 +29,20 @@ def test_a_list_is_translated_as_the_program_does(translator):
     expected = program("translate", "--model", GOLDEN, "--alignments", *words, stdin="\n".join(LINES) + "\n")
     assert as_lines(translator.translate(LINES, **options), options) == expected
     assert expected != as_lines(translator.translate(LINES, n_best=3, alignments=True), options)
+
+
+def test_quality_is_the_programs(translator):
+    lines = program("translate", "--model", GOLDEN, "--quality", "--json", stdin="\n".join(LINES) + "\n").splitlines()
+    translations = translator.translate(LINES, quality=True)
+    for line, translation in zip(lines, translations, strict=True):
+        expected = json.loads(line)["hypotheses"][0]
+        assert translation.quality == pytest.approx(expected["quality"], rel=1e-12)
+        assert translation.word_quality == pytest.approx(expected["word_quality"], rel=1e-12)
+        assert list(translation.doubtful_words) == expected["doubtful_words"]
+        assert len(translation.word_quality) == len(translation.split())
+    assert pickle.loads(pickle.dumps(translations[0])).hypotheses == translations[0].hypotheses
+    plain = translator.translate(LINES[0])
+    assert (plain.quality, list(plain.word_quality), list(plain.doubtful_words)) == (0, [], [])
 
 
 def test_a_text_is_translated_to_a_str_that_knows_more(translator):

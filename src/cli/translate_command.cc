@@ -30,7 +30,9 @@
 #include "tasks/loaded_model.h"
 #include "tasks/translation/line_batch.h"
 #include "tasks/translation/sentence_splitting.h"
+#include "tasks/translation/translation_json.h"
 #include "tasks/translation/translation_options.h"
+#include "text/lines.h"
 
 namespace attend {
 namespace {
@@ -43,7 +45,7 @@ struct TranslateOptions {
   bool resume = false;
   std::string shard;
   double progress = 30;
-  bool scores = false;
+  bool scores = false, json = false;
   std::string target_prefix, glossary;  // files
   LineOptions lines;
   TranslationOptions translation;
@@ -75,6 +77,8 @@ FieldList Fields(TranslateOptions& options) {
            "seconds between progress lines on standard error (on a terminal one line is updated "
            "each second); 0: no progress lines")
       .Add("scores", &options.scores, "write `text ||| score`")
+      .Add("json", &options.json,
+           "write a JSON object for each line, with its hypotheses and what was asked of them")
       .Add("target_prefix", &options.target_prefix,
            "file with a line for each line of the input: the words that its translation begins "
            "with, as the model writes them; empty: any. A line with such words is not divided")
@@ -118,6 +122,19 @@ JobKey KeyOf(TranslateOptions options, const std::optional<std::pair<int64_t, in
   return key;
 }
 
+// Words in doubt with their probabilities in percent, such as ` Holz (12) am (25)`.
+std::string DoubtfulText(const Hypothesis& hypothesis) {
+  const std::vector<size_t> ends = WordEnds(hypothesis.text);
+  std::string words;
+  for (const int64_t word : hypothesis.DoubtfulWords()) {
+    const size_t begin =
+        hypothesis.text.find_first_not_of(" \t", word == 0 ? 0 : ends.at(word - 1));
+    words += fmt::format(" {} ({:.0f})", hypothesis.text.substr(begin, ends.at(word) - begin),
+                         hypothesis.word_quality[word]);
+  }
+  return words;
+}
+
 std::string FormatLine(int64_t line, const Hypothesis& hypothesis,
                        const TranslateOptions& options) {
   std::string text = options.translation.n_best > 1 ? fmt::format("{} ||| ", line) : "";
@@ -131,7 +148,18 @@ std::string FormatLine(int64_t line, const Hypothesis& hypothesis,
       text += fmt::format(" {}-{}", link.source, link.target);
     }
   }
+  if (options.translation.quality)
+    text += fmt::format(" ||| {:.1f} |||{}", hypothesis.quality, DoubtfulText(hypothesis));
   return text + '\n';
+}
+
+std::string FormatTranslation(int64_t line, const Translation& translation,
+                              const TranslateOptions& options) {
+  if (options.json) return Dump(TranslationToJson(translation, options.translation)) + '\n';
+  std::string text;
+  for (const Hypothesis& hypothesis : translation.hypotheses)
+    text += FormatLine(line, hypothesis, options);
+  return text;
 }
 
 // One call of the command, once all is read and checked.
@@ -169,9 +197,7 @@ void TranslateCall::TranslateWindow() const {
   int64_t tokens = 0;
   const std::vector<Translation> translations = batch.Translate(options.translation);
   for (const Translation& translation : translations) {
-    for (const Hypothesis& hypothesis : translation.hypotheses) {
-      text += FormatLine(number - 1, hypothesis, options);
-    }
+    text += FormatTranslation(number - 1, translation, options);
     tokens += std::ssize(translation.hypotheses[0].ids);
     ++number;
   }
@@ -311,6 +337,8 @@ int Translate(const std::vector<std::string>& arguments, const RunOnDevice& run_
       "translate", "translate text, line by line",
       "attend translate --model MODEL --input test.en --output test.de\n"
       "echo 'A dog runs.' | attend translate --model MODEL --scores\n"
+      "attend translate --model MODEL --quality --input test.en\n"
+      "attend translate --model MODEL --quality --json --input test.en --output test.jsonl\n"
       "attend translate --model MODEL --input all.en.gz --output all.de.gz --resume --shard 3/8\n"
       "attend translate --model A --model B --model-weights 0.6 0.4 --input test.en\n"
       "attend translate --model MODEL --sample --top-k 20 --input plain.de --output back.en\n"
@@ -320,7 +348,7 @@ int Translate(const std::vector<std::string>& arguments, const RunOnDevice& run_
       .Options(Fields(common, {"threads", "quiet", "data_dir"}))
       .Required({"model"});
   if (!command_line.Parse(arguments)) return 0;
-  options.translation.scores = options.scores;
+  options.translation.scores = options.scores || options.json;
   if (!options.glossary.empty()) options.translation.glossary = Glossary::Load(options.glossary);
   CheckTranslationOptions(options.translation);
   TakeTargetPrefix(common, &options);

@@ -113,7 +113,7 @@ export async function checkFile(file, signal) {
 // best one, and `glossary` has the terms that translations must hold.
 export async function translate(texts, {model: {name, source, target}, alternatives = 0, bulk = false, glossary = []}, signal) {
   texts = texts.map(text => text.toWellFormed());
-  const body = {...(name ? {model: name} : {source, target}), text: texts, n_best: alternatives + 1, alignments: !bulk, priority: bulk ? "bulk" : "interactive", ...(glossary.length ? {glossary} : {})};
+  const body = {...(name ? {model: name} : {source, target}), text: texts, n_best: alternatives + 1, alignments: !bulk, quality: !bulk, priority: bulk ? "bulk" : "interactive", ...(glossary.length ? {glossary} : {})};
   const {translations} = await request(kTexts, body, signal);
   return translations.map((translation, i) => new Translation(texts[i], translation));
 }

@@ -14,6 +14,7 @@ import {offerTabs, onOpen, openTab} from "./tabs.js";
 import {taggingPanel} from "./tagging.js";
 import {TranscriptionPanel} from "./transcription.js";
 import {WordMenu} from "./word_menu.js";
+import {confidenceOf} from "./translation.js";
 import {Alignment} from "./words.js";
 
 const kTypingPause = 300, kSlowestPause = 2000, kSpokenPause = 1200, kAlternatives = 3, kTranslate = "/v1/translate";
@@ -98,6 +99,9 @@ function showSentence() {
   const sentences = translation?.sentences ?? [], several = sentences.length > 1;
   const beginnings = several ? translation.beginnings : [];
   alignment.mark([0, 1].map(side => [beginnings[current]?.[side] ?? 0, beginnings[current + 1]?.[side] ?? (several ? Infinity : 0)]));
+  const confidence = sentences[current] ? confidenceOf(sentences[current].hypotheses[sentences[current].rank]) : "";
+  byId("confidence").textContent = confidence && `Confidence${several ? ` in sentence ${current + 1}` : ""}: ${confidence}`;
+  byId("confidence").hidden = !confidence;
   alternatives.show(sentences[current], several ? ` to sentence ${current + 1}` : "", languages.to);
   attention.show(sentences, current);
 }
@@ -110,7 +114,7 @@ function pick(sentence) {
 
 function showTranslation() {
   const {text = "", cut = []} = translation ?? {};
-  alignment.show(text, source.value === translation?.source ? translation.links : []);
+  alignment.show(text, source.value === translation?.source ? translation.links : [], translation?.doubtful ?? []);
   glossary.show(translation, alignment.words[1]);
   byId("copy").disabled = !text;
   source.lang = sourceLanguage();

@@ -1,9 +1,18 @@
 // A translated text: its sentences, and the hypothesis that is chosen of each.
 
+const kHigh = 70, kMedium = 50;  // least qualities of a hypothesis, 0 to 100
+
 // Number of white-space words of a text that begin before `end`; one that goes on beyond it does not count.
 function wordsBefore(text, end) {
   const words = text.slice(0, end).match(/[^ \t\r\n]+/g)?.length ?? 0;
   return /[^ \t\r\n]{2}/.test(text.slice(Math.max(0, end - 1), end + 1)) ? words - 1 : words;
+}
+
+// Of a hypothesis, as a word with its number; "" where the server does not say.
+export function confidenceOf({quality, text}) {
+  if (typeof quality !== "number" || !text) return "";
+  const name = quality >= kHigh ? "high" : quality >= kMedium ? "medium" : "low";
+  return `${name} (${Math.round(quality)})`;
 }
 
 export class Translation {
@@ -57,6 +66,15 @@ export class Translation {
   replace(sentence, hypothesis) {
     const of = this.sentences[sentence], known = of.hypotheses.findIndex(each => each.text === hypothesis.text);
     of.rank = known < 0 ? of.hypotheses.push(hypothesis) - 1 : known;
+  }
+
+  // [place, quality] of each word of the translation that is in doubt.
+  get doubtful() {
+    const {beginnings} = this;
+    return this.sentences.flatMap(({hypotheses, rank}, i) => {
+      const {doubtful_words: words = [], word_quality: quality} = hypotheses[rank];
+      return words.map(word => [beginnings[i][1] + word, quality[word]]);
+    });
   }
 
   // The sentence of a word of the source (`side` 0) or the translation (1).

@@ -51,11 +51,17 @@ export class Alignment {
     this.links = [];
   }
 
-  // `links` are pairs of places [source, target].
-  show(translation, links) {
+  // `links` are pairs of places [source, target]; `doubtful` has [place, probability in percent] of words in doubt.
+  show(translation, links, doubtful) {
     this.showSource();
     this.words[1] = fillWords(this.output, translation);
     this.links = links;
+    for (const [place, quality] of doubtful) {
+      const word = this.words[1][place];
+      if (!word) continue;
+      word.classList.add("doubtful");
+      word.title = `In doubt: the model finds this word ${Math.round(quality)} % probable`;
+    }
   }
 
   // Underlines the words of each side from a place up to another.
@@ -80,7 +86,8 @@ export class Alignment {
     for (const partner of partners) partner.classList.add("aligned");
     this.lit = [word, ...partners];
     const names = partners.map(partner => partner.textContent).join(" ");
-    return names ? `${word.textContent}: ${side ? "from" : "becomes"} ${names}` : `${word.textContent}: no aligned word`;
+    const doubt = word.classList.contains("doubtful") ? ", in doubt" : "";
+    return `${word.textContent}: ${names ? `${side ? "from" : "becomes"} ${names}` : "no aligned word"}${doubt}`;
   }
 
   point(event) {

@@ -21,8 +21,7 @@ class ContinuousTranslator::LiveSentences : public SharedQueue {
     while (const Sentence* sentence = queue_->Next(load)) {
       try {
         if (sentence->ids.empty() || !HasLetterOrDigit(sentence->text)) {
-          const TranslationOptions& options = sentence->options;
-          queue_->Done(*sentence, {CopyOf(sentence->text, options.alignments), {}});
+          queue_->Done(*sentence, {CopyOf(sentence->text, sentence->options), {}});
           continue;
         }
         if (sentence->options.alignments) {
@@ -86,9 +85,9 @@ class ContinuousTranslator::LiveSentences : public SharedQueue {
     const TranslationOptions& options = sentence.options;
     if (options.mbr != MbrUtility::kNone) ChooseByUtility(options.mbr, options.n_best, &hypotheses);
     for (Hypothesis& hypothesis : hypotheses) {
-      if (sentence.attention || sentence.options.alignments) {
+      if (sentence.attention || options.alignments || options.quality) {
         PairScore score = Force(input, masked.text, hypothesis);
-        hypothesis.alignment = std::move(score.alignment);
+        runner_->Judge(score, options.quality, &hypothesis);
         if (sentence.attention) result.attention.push_back(std::move(score));
       }
       protection.Restore(sentence.text, masked, &hypothesis);

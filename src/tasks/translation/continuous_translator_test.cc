@@ -91,6 +91,7 @@ std::vector<Sentence> MixedSentences(const ContinuousTranslator& translator) {
     sentence.options.min_length = i % 2 == 0 ? 3 : 0;
     sentence.options.max_length = 12 + i % 5;
     sentence.options.alignments = i % 4 == 0;
+    sentence.options.quality = i % 3 == 1;
     sentence.attention = i % 6 == 0;
   }
   return sentences;
@@ -122,6 +123,8 @@ TEST(ContinuousTranslatorTest, EverySentenceGetsWhatItGetsAlone) {
       EXPECT_EQ(got[n].text, want[n].text);
       EXPECT_EQ(got[n].score, want[n].score);
       EXPECT_EQ(got[n].alignment, want[n].alignment);
+      EXPECT_EQ(got[n].quality, want[n].quality);
+      EXPECT_EQ(got[n].word_quality, want[n].word_quality);
     }
     const bool attention = sentence->attention && !sentence->ids.empty();
     ASSERT_EQ(result.attention.size(), attention ? got.size() : 0);

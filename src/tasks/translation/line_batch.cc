@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "attend/error.h"
+#include "tasks/translation/quality.h"
 #include "text/lines.h"
 #include "text/overlong_parts.h"
 #include "text/visible_text.h"
@@ -161,6 +162,7 @@ Hypothesis LineBatch::Join(const std::vector<Translation>& translations, size_t 
   Hypothesis whole;
   whole.text = line.before;
   int64_t words = 0;  // of whole.text
+  MeanQuality quality;
   const auto is_space = [](char byte) { return byte == ' ' || byte == '\t'; };
   // Returns the word that `text` begins with, or in.
   const auto append = [&](std::string_view text) {
@@ -185,6 +187,8 @@ Hypothesis LineBatch::Join(const std::vector<Translation>& translations, size_t 
     whole.protected_kept += next.protected_kept;
     whole.terms += next.terms;
     whole.terms_kept += next.terms_kept;
+    quality.Add(next);
+    AddWordQuality(next.word_quality, first_word, words, &whole.word_quality);
     for (const AlignmentLink& link : next.alignment) {
       if (link.source < prefix_words_) continue;
       whole.alignment.push_back(
@@ -192,6 +196,7 @@ Hypothesis LineBatch::Join(const std::vector<Translation>& translations, size_t 
     }
   }
   whole.text += line.after;
+  whole.quality = quality.Value();
   return whole;
 }
 

@@ -11,6 +11,7 @@
 #include "tasks/checks.h"
 #include "tasks/task_names.h"
 #include "text/target_order.h"
+#include "tasks/translation/quality.h"
 #include "text/unknown_characters.h"
 #include "text/visible_text.h"
 
@@ -150,6 +151,17 @@ void TaskRunner::CheckAlignmentLayer(int64_t layer) const {
 std::vector<int32_t> TaskRunner::ForcedTarget(const std::vector<int32_t>& output) const {
   const int64_t count = std::min(std::ssize(output), max_target_tokens());
   return {output.begin(), output.begin() + count};
+}
+
+void TaskRunner::Judge(const PairScore& score, bool quality, Hypothesis* hypothesis) const {
+  hypothesis->alignment = score.alignment;
+  if (!quality) return;
+  const std::vector<std::vector<int32_t>> ids = {hypothesis->ids};
+  const std::span<const double> tokens = score.token_log_probabilities;
+  // The end counts where the model wrote it. What is forced may be less than all ids.
+  const bool whole = std::ssize(tokens) == std::ssize(hypothesis->ids) + 1;
+  const bool ended = whole && hypothesis->finished;
+  SetQuality(ended ? tokens : tokens.first(tokens.size() - 1), Words(loaded_->target_vocabulary.get(), {}, ids, 0), hypothesis);
 }
 
 std::vector<PairScore> TaskRunner::Score(const ScoredPairs& pairs, const ScoreOptions& options,

@@ -102,6 +102,9 @@ class TaskRunner {
 
   // What of an output can be forced: where learned positions end it, all but its last piece.
   std::vector<int32_t> ForcedTarget(const std::vector<int32_t>& output) const;
+  // What the forced target's score says of the hypothesis: its alignment, and where it is asked for
+  // its quality.
+  void Judge(const PairScore& score, bool quality, Hypothesis* hypothesis) const;
 
   // Forced decoding of the pairs that `items` names, with the given thread's memory, into
   // scores[item]. Precondition: CheckLengths takes them.

@@ -168,6 +168,9 @@ FieldList Fields(TranslationOptions& options) {
       .Add("allow_unknown", &options.allow_unknown, "allow the unknown token in the output")
       .Add("alignments", &options.alignments, "give word alignments, taken from cross-attention")
       .Nest("", AlignmentLayer(&options.alignment_layer))
+      .Add("quality", &options.quality,
+           "say how sure the model is of each output and of each of its words, 0 to 100, from the "
+           "probabilities of their tokens")
       .Add("batch_sentences", &options.batch_sentences, 1, 1e6,
            "maximum number of sentences that run together on a thread")
       .Add("batch_tokens", &options.batch_tokens, 1, 1e15,

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "attend/error.h"
+#include "tasks/translation/quality.h"
 #include "tasks/translation/translation_options.h"
 #include "text/lines.h"
 #include "text/text_parts.h"
@@ -165,11 +166,13 @@ std::vector<Hypothesis> MakeHypotheses(std::vector<SearchResult> results,
   return hypotheses;
 }
 
-Translation CopyOf(const std::string& text, bool alignments) {
+Translation CopyOf(const std::string& text, const TranslationOptions& options) {
   Hypothesis copy;
   copy.text = RepairUtf8(text);
-  for (int64_t word = 0; alignments && word < CountWords(text); ++word)
+  const int64_t words = CountWords(text);
+  for (int64_t word = 0; options.alignments && word < words; ++word)
     copy.alignment.push_back({word, word});
+  if (options.quality) SetCertain(words, &copy);
   return {{std::move(copy)}};
 }
 

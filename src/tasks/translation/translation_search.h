@@ -53,7 +53,7 @@ std::vector<Hypothesis> MakeHypotheses(std::vector<SearchResult> results,
                                        const SentenceTerms& terms = {});
 
 // A text that says nothing is its own translation, word by word.
-Translation CopyOf(const std::string& text, bool alignments);
+Translation CopyOf(const std::string& text, const TranslationOptions& options);
 
 }  // namespace attend
 

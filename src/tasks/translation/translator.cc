@@ -65,7 +65,8 @@ struct Translator::Impl {
   TaskRunner runner;
   PerProcess<RunningSearch> running;
 
-  void AlignAll(const Request& request, std::span<const int64_t> items,
+  // Reads the outputs once more, for what a search does not keep.
+  void JudgeAll(const Request& request, std::span<const int64_t> items,
                 const TranslationOptions& options, std::vector<Translation>* translations) const {
     std::vector<std::vector<int32_t>> sources, targets;  // of each hypothesis
     std::vector<std::string> texts;
@@ -79,12 +80,12 @@ struct Translator::Impl {
       }
     }
     std::vector<PairScore> scores = runner.Score({sources, targets, texts},
-                                                 {.alignments = true,
+                                                 {.alignments = options.alignments,
                                                   .alignment_layer = options.alignment_layer,
                                                   .batch_tokens = options.batch_tokens},
                                                  &running.Get().threads);
     for (size_t i = 0; i < scores.size(); ++i) {
-      hypotheses[i]->alignment = std::move(scores[i].alignment);
+      runner.Judge(scores[i], options.quality, hypotheses[i]);
     }
   }
 
@@ -156,7 +157,7 @@ struct Translator::Impl {
     std::vector<Translation> translations(count);
     for (size_t i = 0; i < count; ++i) {
       if (request.SaysNothing(i)) {
-        translations[i] = CopyOf(request.texts.empty() ? "" : request.texts[i], options.alignments);
+        translations[i] = CopyOf(request.texts.empty() ? "" : request.texts[i], options);
         continue;
       }
       SearchInput input = InputOf(request, i, options);
@@ -184,7 +185,7 @@ struct Translator::Impl {
         ChooseByUtility(options.mbr, options.n_best, &translations[searched[k]].hypotheses);
       });
     }
-    if (options.alignments) AlignAll(request, searched, options, &translations);
+    if (options.alignments || options.quality) JudgeAll(request, searched, options, &translations);
     return translations;
   }
 };
@@ -260,7 +261,7 @@ Translation Translator::Alternatives(const std::string& text, const std::string&
   const MaskedText masked = impl_->runner.protection().Mask(text);
   const std::vector<int32_t> begun = impl_->BeginningOf(masked, prefix);
   const Request one{.sources = {&source, 1}, .texts = {&text, 1}, .prefixes = {&begun, 1}};
-  if (one.SaysNothing(0)) return CopyOf(text, best.alignments);
+  if (one.SaysNothing(0)) return CopyOf(text, best);
   const std::vector<std::vector<int32_t>> begins = impl_->LongerByAToken(one, count, best);
   const size_t ways = begins.size();
   const std::vector<std::string> texts(ways, text);

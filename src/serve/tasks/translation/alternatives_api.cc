@@ -11,6 +11,7 @@
 #include "serve/tasks/translation/model_choice.h"
 #include "serve/tasks/translation/native_api.h"
 #include "tasks/translation/alternatives.h"
+#include "tasks/translation/translation_json.h"
 
 namespace attend {
 namespace {
@@ -25,10 +26,11 @@ std::string TakeText(Json* body, const std::string& name) {
   return std::move(texts[0]);
 }
 
-Json AlternativesToJson(const ServedTranslator& model, const Translation& found, bool alignments) {
+Json AlternativesToJson(const ServedTranslator& model, const Translation& found,
+                        const TranslationOptions& options) {
   Json alternatives = Json::array();
   for (const Hypothesis& hypothesis : found.hypotheses)
-    alternatives.push_back(HypothesisToJson(hypothesis, alignments));
+    alternatives.push_back(HypothesisToJson(hypothesis, options));
   Json json;
   json["model"] = model.name();
   json["alternatives"] = std::move(alternatives);
@@ -98,23 +100,22 @@ void AlternativesApi::Find(const ExchangePtr& exchange) const {
 void AlternativesApi::FindRests(const ExchangePtr& exchange, const std::shared_ptr<Asked>& asked,
                                 const JobSentence& next) const {
   const auto model = asked->choice.models[0];
-  const bool alignments = asked->options.translation.alignments;
   if (next.result.translation.hypotheses[0].ids.empty() && next.prefix.empty()) {
     // There is nothing to translate: a copy.
-    return exchange->Answer({200, Dump(AlternativesToJson(*model, next.result.translation,
-                                                          /*alignments=*/false))});
+    return exchange->Answer({200, Dump(AlternativesToJson(*model, next.result.translation, {}))});
   }
   RequestOptions options = asked->options;
   options.beginnings = {.ids = model->translator().LongerPrefixes(next, next.result)};
   const size_t ways = options.beginnings.ids.size();
   const auto job = requests_.JobFor(*exchange, asked->choice, std::vector<size_t>(ways, 0),
                                     std::vector<std::string>(ways, asked->text), options);
-  requests_.Run(exchange, job, [exchange, asked, model, alignments](const TranslationJob& done) {
+  requests_.Run(exchange, job, [exchange, asked, model](const TranslationJob& done) {
     std::vector<Translation> found;
     for (const JobSentence& sentence : done.jobs[0].sentences)
       found.push_back(sentence.result.translation);
     const Translation best = BestByNextWord(std::move(found), asked->prefix, asked->count);
-    exchange->Answer({200, Dump(AlternativesToJson(*model, best, alignments))});
+    exchange->Answer(
+        {200, Dump(AlternativesToJson(*model, best, asked->options.translation))});
   });
 }
 

@@ -9,6 +9,7 @@
 #include "serve/json_request.h"
 #include "serve/tasks/translation/model_choice.h"
 #include "tasks/attention_labels.h"
+#include "tasks/translation/translation_json.h"
 #include "tasks/translation/translation_options.h"
 
 namespace attend {
@@ -36,6 +37,7 @@ Json TextToJson(const TranslationJob::Text& text) {
   one["finished"] = text.Finished();
   one["divided"] = text.divided > 0;
   one["unknown_characters"] = text.UnknownCharacters();
+  if (const auto quality = text.Quality()) one["quality"] = *quality;
   return one;
 }
 
@@ -108,31 +110,12 @@ void CheckLimits(RequestOptions asked, const ServeOptions& options) {
   }
 }
 
-Json HypothesisToJson(const Hypothesis& hypothesis, bool alignments) {
-  Json one;
-  one["text"] = hypothesis.text;
-  one["score"] = hypothesis.score;
-  one["log_probability"] = hypothesis.log_probability;
-  one["finished"] = hypothesis.finished;
-  one["protected_spans"] = hypothesis.protected_spans;
-  one["protected_kept"] = hypothesis.protected_kept;
-  one["terms"] = hypothesis.terms;
-  one["terms_kept"] = hypothesis.terms_kept;
-  if (!alignments) return one;
-  Json links = Json::array();
-  for (const AlignmentLink& link : hypothesis.alignment) {
-    links.push_back({link.source, link.target});
-  }
-  one["alignment"] = std::move(links);
-  return one;
-}
-
 Json SentenceToJson(const ServedTranslator& model, const JobSentence& sentence) {
   const std::vector<PairScore>& attention = sentence.result.attention;
   Json hypotheses = Json::array();
   for (const Hypothesis& hypothesis : sentence.result.translation.hypotheses) {
     const size_t rank = hypotheses.size();
-    Json one = HypothesisToJson(hypothesis, sentence.options.alignments);
+    Json one = HypothesisToJson(hypothesis, sentence.options);
     if (!attention.empty()) {
       one["attention"] = {{"target_pieces", PiecesOf(model, sentence, rank).read},
                           {"decoder_self", attention[rank].decoder_self},

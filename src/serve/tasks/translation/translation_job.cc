@@ -7,6 +7,7 @@
 
 #include "attend/error.h"
 #include "base/excerpt.h"
+#include "tasks/translation/quality.h"
 #include "tasks/translation/sentence_splitting.h"
 #include "text/overlong_parts.h"
 #include "text/visible_text.h"
@@ -247,6 +248,16 @@ std::string TranslationJob::Text::Join(size_t rank) const {
 bool TranslationJob::Text::Finished() const { return std::ranges::all_of(Sentences(), IsFinished); }
 
 int64_t TranslationJob::Text::UnknownCharacters() const { return UnknownCharactersOf(Sentences()); }
+
+std::optional<double> TranslationJob::Text::Quality() const {
+  MeanQuality quality;
+  for (const JobSentence& sentence : Sentences()) {
+    if (!sentence.options.quality) return std::nullopt;
+    quality.Add(sentence.result.translation.AtRank(0));
+  }
+  if (parts.empty()) return std::nullopt;
+  return quality.Value();
+}
 
 int64_t TranslationJob::Sentences() const {
   int64_t sentences = 0;

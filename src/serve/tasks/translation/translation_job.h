@@ -7,6 +7,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -45,6 +46,8 @@ struct TranslationJob {
     // No best hypothesis of its sentences was cut.
     bool Finished() const;
     int64_t UnknownCharacters() const;
+    // Of the best hypotheses of its sentences together, where it was asked for.
+    std::optional<double> Quality() const;
   };
 
   std::deque<ModelJob> jobs;  // of each model one, in the order of their first texts
