@@ -12,6 +12,7 @@ int RunAlign(const std::vector<std::string>& arguments);
 int RunAttention(const std::vector<std::string>& arguments);
 int RunBench(const std::vector<std::string>& arguments);
 int RunClassify(const std::vector<std::string>& arguments);
+int RunClean(const std::vector<std::string>& arguments);
 int RunCompare(const std::vector<std::string>& arguments);
 int RunEmbed(const std::vector<std::string>& arguments);
 int RunEvaluate(const std::vector<std::string>& arguments);

@@ -9,6 +9,7 @@ int main(int argc, char** argv) {
       {"attention", "show what the model looks at", attend::RunAttention},
       {"bench", "measure the speed of running or training models", attend::RunBench},
       {"classify", "tell the class of texts or pictures", attend::RunClassify},
+      {"clean", "drop what is not worth training on", attend::RunClean},
       {"compare", "show training runs side by side", attend::RunCompare},
       {"embed", "give each text or picture a vector", attend::RunEmbed},
       {"evaluate", "score translations, transcripts, entities, classes and trees",
