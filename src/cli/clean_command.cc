@@ -132,9 +132,9 @@ IsOtherLanguage MakeDetector(const CleanOptions& options, const CommandLine& com
     return nullptr;
   }
   return [](std::string_view text, const std::string& code) {
-    const std::vector<DetectedLanguage> found = DetectLanguages(text);
-    if (found.empty() || !found[0].sure) return false;
     const std::string language = code.substr(0, code.find_first_of("-_"));
+    const std::vector<DetectedLanguage> found = DetectLanguages(text, language);
+    if (found.empty() || !found[0].sure) return false;
     return !LanguageDistance(language, found[0].code).has_value();
   };
 }
