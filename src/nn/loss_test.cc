@@ -138,10 +138,9 @@ TEST(LabelSmoothingLossTest, OfATeacherIsTorchsDivergence) {
     for (size_t i = 0; i < found.size(); ++i)
       EXPECT_TRUE(torch::allclose(found[i], wanted[i], 1e-9, 1e-11)) << i;
   }
-  const LabelSmoothingLoss loss(0.1, 0);
-  EXPECT_THROW(loss.ptr()->FromTeacher(problem.hidden_RD, problem.weight_VD, problem.bias_V,
-                                       problem.targets_R,
-                                       {taught_RD, weight_VD.slice(0, 1), {}, 0.5, 1}),
+  LabelSmoothingLoss loss(0.1, 0);
+  EXPECT_THROW(loss->FromTeacher(problem.hidden_RD, problem.weight_VD, problem.bias_V,
+                                 problem.targets_R, {taught_RD, weight_VD.slice(0, 1), {}, 0.5, 1}),
                Error);
 }
 

@@ -102,7 +102,7 @@ struct Inputs {
 // A teacher's logits of the rows from `first` on; undefined without one.
 torch::Tensor TeacherLogits(const LossOptions& options, int64_t first, int64_t count) {
   if (!options.teacher) return {};
-  const TeacherRows& teacher = *options.teacher;
+  const Teacher& teacher = *options.teacher;
   return torch::linear(teacher.hidden_RD.narrow(0, first, count), teacher.weight_VD,
                        teacher.bias_V);
 }
@@ -337,9 +337,9 @@ LossAndNll ProjectedDistilledCrossEntropy(const torch::Tensor& hidden_RD,
                                           const torch::Tensor& bias_V,
                                           const torch::Tensor& targets_R,
                                           const SmoothingWeights& weights,
-                                          const TeacherRows& teacher) {
-  CheckCount(teacher.hidden_RD, "rows of the teacher", hidden_RD.size(0), "rows");
-  CheckCount(teacher.weight_VD, "classes of the teacher", weight_VD.size(0), "classes");
+                                          const Teacher& teacher) {
+  CheckCount(teacher.hidden_RD.select(1, 0), "rows of the teacher", hidden_RD.size(0), "rows");
+  CheckCount(teacher.weight_VD.select(1, 0), "classes of the teacher", weight_VD.size(0), "classes");
   LossOptions options{weights, {}};
   options.teacher = teacher;
   return Projected({hidden_RD, weight_VD, bias_V}, targets_R, options);

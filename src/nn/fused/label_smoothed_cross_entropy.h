@@ -5,6 +5,7 @@
 
 #include <optional>
 
+#include "attend/nn/loss.h"
 #include "attend/nn/torch.h"
 
 namespace attend::nn {
@@ -50,14 +51,6 @@ LossAndNll ProjectedTwoPassCrossEntropy(const torch::Tensor& hidden_R2D,
                                         const torch::Tensor& targets_R,
                                         const SmoothingWeights& weights, double divergence_weight);
 
-// What a student learns from, beside the targets: hidden states of the same rows under the teacher's
-// output projection (`bias_V` may be undefined). Nothing of it has gradients.
-struct TeacherRows {
-  torch::Tensor hidden_RD, weight_VD, bias_V;
-  double share = 0.5;  // of the loss
-  double temperature = 1;
-};
-
 // Word-level distillation (Kim and Rush, "Sequence-Level Knowledge Distillation", 2016, section
 // 3.1), with a temperature as Hinton et al. 2015 have it: 1 - share times the label-smoothed loss,
 // plus share * temperature^2 * KL(teacher || student), of the softmax of both logits over the
@@ -67,14 +60,14 @@ LossAndNll ProjectedDistilledCrossEntropy(const torch::Tensor& hidden_RD,
                                           const torch::Tensor& bias_V,
                                           const torch::Tensor& targets_R,
                                           const SmoothingWeights& weights,
-                                          const TeacherRows& teacher);
+                                          const Teacher& teacher);
 
 // What the loss of some rows is made of; with a divergence weight, of two passes.
 struct LossOptions {
   SmoothingWeights weights;
   std::optional<double> divergence_weight;
   bool with_gradient = true;
-  std::optional<TeacherRows> teacher = {};  // of all rows; of one pass
+  std::optional<Teacher> teacher = {};  // of all rows; of one pass
 
   int64_t passes() const { return divergence_weight ? 2 : 1; }
 };
