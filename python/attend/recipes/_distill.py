@@ -44,12 +44,9 @@ def distill(
         written.append(str(searched))
     learned = [*sources, *sources] if keep_original else list(sources)
     said = [*written, *targets] if keep_original else written
-    text = [*_each("--train-source", learned), *_each("--train-target", said)]
-    if alignments:
-        text += _each("--train-alignments", _link(steps, learned, said))
-    if word_level:
-        text += ["--teacher", str(teacher)]
-    steps.command("train", "train", "--config", config, *text, *_vocabularies(teacher) * word_level, "--output", steps.path("run"))
+    text = [*_each("--train-source", learned), *_each("--train-target", said), *["--teacher", str(teacher)] * word_level]
+    links = _each("--train-alignments", _link(steps, learned, said)) if alignments else []
+    steps.command("train", "train", "--config", config, *text, *links, *_vocabularies(teacher) * word_level, "--output", steps.path("run"))
     model = steps.path("run/model")
     if int8_updates:
         tuned = steps.path("int8-run")
