@@ -155,8 +155,7 @@ int RunBackTranslate(const std::vector<std::string>& arguments) {
   Json call = CallOf("back-translate", options, text, common);
   call.update(FieldsToJson(Fields(own)));
   call["seed"] = common.seed;
-  call["makes_vocabulary"] =
-      text.init.empty() && text.vocab.empty() && text.source_vocab.empty();
+  call["makes_vocabulary"] = text.init.empty() && text.vocab.empty() && text.source_vocab.empty();
   RunInPython("back-translate", "attend.recipes", call);
 }
 

@@ -25,7 +25,8 @@ class Int8Rounding {
 
 // A weight as QuantizeModel rounds it, a scale a row; the weight itself while rounding is off.
 torch::Tensor RoundedWeight(const torch::Tensor& weight_ED);
-// Rows of activations [..., D] as the engine rounds them, a scale a row; themselves while it is off.
+// Rows of activations [..., D] as the engine rounds them, a scale a row; themselves while it is
+// off.
 torch::Tensor RoundedRows(const torch::Tensor& x);
 
 }  // namespace attend::nn

@@ -32,8 +32,10 @@ TEST(Int8RoundingTest, WeightsAreThoseOfAQuantizedModel) {
 
 TEST(Int8RoundingTest, RowsHaveAScaleEach) {
   const Int8Rounding rounding(true);
-  const torch::Tensor x_RD = torch::tensor({{127.0F, -3.4F, 0.6F}, {1.27F, 0.014F, 0.0F}, {0.0F, 0.0F, 0.0F}});
-  const torch::Tensor expected_RD = torch::tensor({{127.0F, -3.0F, 1.0F}, {1.27F, 0.01F, 0.0F}, {0.0F, 0.0F, 0.0F}});
+  const torch::Tensor x_RD =
+      torch::tensor({{127.0F, -3.4F, 0.6F}, {1.27F, 0.014F, 0.0F}, {0.0F, 0.0F, 0.0F}});
+  const torch::Tensor expected_RD =
+      torch::tensor({{127.0F, -3.0F, 1.0F}, {1.27F, 0.01F, 0.0F}, {0.0F, 0.0F, 0.0F}});
   EXPECT_TRUE(torch::allclose(RoundedRows(x_RD), expected_RD, 1e-5, 1e-6)) << RoundedRows(x_RD);
 }
 

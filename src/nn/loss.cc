@@ -118,11 +118,11 @@ LossSums LabelSmoothingLossImpl::FromTeacher(const torch::Tensor& hidden_RD,
     taught = taught.index_select(0, rows);
     targets = targets.index_select(0, rows);
   }
-  return Pack(ProjectedDistilledCrossEntropy(
-                  hidden, weight_VD, bias_V, targets,
-                  WeightsFor(smoothing_, mass_, weight_VD.size(0)),
-                  {taught, teacher.weight_VD, teacher.bias_V, teacher.share, teacher.temperature}),
-              targets.size(0));
+  return Pack(
+      ProjectedDistilledCrossEntropy(
+          hidden, weight_VD, bias_V, targets, WeightsFor(smoothing_, mass_, weight_VD.size(0)),
+          {taught, teacher.weight_VD, teacher.bias_V, teacher.share, teacher.temperature}),
+      targets.size(0));
 }
 
 }  // namespace attend::nn

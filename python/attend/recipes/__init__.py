@@ -1,11 +1,11 @@
 """attend.recipes: whole ways to a better or a smaller model, as `attend distill` and `attend back-translate` take them.
 
-    from attend.recipes import distill
+    from attend.recipes import Distillation
 
-    distill("big/model", "student.toml", "student", sources=["train.en"], targets=["train.de"])
+    Distillation(teacher="big/model", config="student.toml", output="student", sources=["train.en"], targets=["train.de"]).run()
 """
 
-from attend.recipes._back_translate import back_translate
-from attend.recipes._distill import distill
+from attend.recipes._back_translate import BackTranslation
+from attend.recipes._distill import Distillation
 
-__all__ = ["back_translate", "distill"]
+__all__ = ["BackTranslation", "Distillation"]

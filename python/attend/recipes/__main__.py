@@ -8,9 +8,9 @@ import sys
 from typing import Any
 
 from attend._command import status_of
-from attend.recipes import back_translate, distill
+from attend.recipes import BackTranslation, Distillation
 
-COMMANDS = {"distill": distill, "back-translate": back_translate}
+COMMANDS: dict[str, Any] = {"distill": Distillation, "back-translate": BackTranslation}
 
 
 
@@ -19,7 +19,7 @@ def main(options: dict[str, Any]) -> int:
     command = options.pop("command")
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        return status_of(f"attend {command}", options["output"], lambda: COMMANDS[command](**options))
+        return status_of(f"attend {command}", options["output"], lambda: COMMANDS[command](**options).run())
     except KeyboardInterrupt:
         print(f"attend {command}: interrupted; the same call goes on from there", file=sys.stderr)
         return 130

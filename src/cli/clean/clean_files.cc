@@ -9,8 +9,9 @@
 namespace attend {
 
 CleanInput::CleanInput(const std::vector<std::string>& paths, bool table, int threads)
-    : windows_(paths, false, 16 * threads,
-               table ? FormatCheck::kText : FormatCheck::kSentences), files_(paths.size()), table_(table) {}
+    : windows_(paths, false, 16 * threads, table ? FormatCheck::kText : FormatCheck::kSentences),
+      files_(paths.size()),
+      table_(table) {}
 
 bool CleanInput::Next() {
   lines_.clear();

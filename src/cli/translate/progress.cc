@@ -17,8 +17,7 @@ std::string SpeedText(const WorkDone& done) {
   const std::string lines =
       fmt::format("{:.1f} lines/s", static_cast<double>(done.lines) / done.seconds);
   if (done.tokens == 0) return lines;
-  return fmt::format("{}, {:.0f} tokens/s", lines,
-                     static_cast<double>(done.tokens) / done.seconds);
+  return fmt::format("{}, {:.0f} tokens/s", lines, static_cast<double>(done.tokens) / done.seconds);
 }
 
 constexpr double kOnTerminal = 1;  // seconds between two changes of its line

@@ -60,7 +60,8 @@ Json CleaningReport::ToJson() const {
 
 std::string CleaningReport::Markdown() const {
   std::string page = fmt::format(
-      "# Cleaned text\n\n{} lines, {} kept ({:.1f} %).\n\n| reason | lines | share |\n|---|---|---|\n",
+      "# Cleaned text\n\n{} lines, {} kept ({:.1f} %).\n\n| reason | lines | share "
+      "|\n|---|---|---|\n",
       lines_, kept(), Percent(kept(), lines_));
   std::string examples;
   for (size_t i = 1; i < kFaults; ++i) {
@@ -71,7 +72,8 @@ std::string CleaningReport::Markdown() const {
     for (const Example& example : faults_[i].examples) {
       examples += fmt::format("| {} | {} |", name, example.number);
       for (size_t side = 0; side < 2; ++side)
-        examples += fmt::format(" {} |", side < example.sides.size() ? Cell(example.sides[side]) : "");
+        examples +=
+            fmt::format(" {} |", side < example.sides.size() ? Cell(example.sides[side]) : "");
       examples += "\n";
     }
   }

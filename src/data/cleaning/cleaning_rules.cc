@@ -10,8 +10,8 @@ namespace attend {
 namespace {
 
 constexpr std::array<const char*, kFaults> kNames = {
-    "none",    "empty",  "malformed", "too_short", "too_long",  "long_word", "ratio",    "letters",
-    "script",  "numbers", "copy",     "language",  "duplicate", "score",     "share"};
+    "none",   "empty",   "malformed", "too_short", "too_long",  "long_word", "ratio", "letters",
+    "script", "numbers", "copy",      "language",  "duplicate", "score",     "share"};
 
 uint64_t BareHash(std::string_view text) { return std::hash<std::string>()(BareText(text)); }
 
@@ -119,7 +119,8 @@ Fault CleaningRules::FaultOf(std::span<const std::string_view> sides) const {
   const bool pair = sides.size() == 2;
   if (pair && options_.numbers && NumbersOf(sides[0]) != NumbersOf(sides[1]))
     return Fault::kNumbers;
-  if (pair && !options_.keep_copies && BareText(sides[0]) == BareText(sides[1])) return Fault::kCopy;
+  if (pair && !options_.keep_copies && BareText(sides[0]) == BareText(sides[1]))
+    return Fault::kCopy;
   for (size_t side = 0; side < sides.size(); ++side) {
     if (IsForeign(sides[side], side)) return Fault::kLanguage;
   }

@@ -52,8 +52,7 @@ TEST(LineFactsTest, BareTextTellsNoCaseSpacesAndPunctuationApart) {
 }
 
 TEST(LineFactsTest, NumbersAreTheirDigits) {
-  EXPECT_THAT(NumbersOf("1,000.5 at 3:15, ٣ times. 2"),
-              ElementsAre("10005", "2", "3", "315"));
+  EXPECT_THAT(NumbersOf("1,000.5 at 3:15, ٣ times. 2"), ElementsAre("10005", "2", "3", "315"));
   EXPECT_THAT(NumbersOf("no"), IsEmpty());
   EXPECT_EQ(NumbersOf("7. 8, 9"), NumbersOf("9 8 7"));
 }
@@ -90,7 +89,8 @@ TEST(CleaningRulesTest, AsksForTheLanguageOfTheSidesThatHaveOne) {
 TEST(CleaningReportTest, NamesReasonsAndShowsAFewLines) {
   CleaningReport report;
   for (int64_t line = 1; line <= 9; ++line)
-    report.Add(line % 3 == 0 ? Fault::kNone : Fault::kTooLong, line, std::vector<std::string_view>{"a|b", "c"});
+    report.Add(line % 3 == 0 ? Fault::kNone : Fault::kTooLong, line,
+               std::vector<std::string_view>{"a|b", "c"});
   EXPECT_EQ(report.Text(), "9 lines, 3 kept (33.3 %); dropped: 6 too long");
   const Json json = report.ToJson();
   EXPECT_EQ(json["dropped"]["too_long"]["count"], 6);

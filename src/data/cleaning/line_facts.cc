@@ -53,8 +53,8 @@ bool IsAscii(std::string_view text) {
 Scripts ScriptsOf(const std::string& language, const std::string& where) {
   std::array<UScriptCode, 16> codes{};
   UErrorCode status = U_ZERO_ERROR;
-  const int32_t count = uscript_getCode(language.c_str(), codes.data(),
-                                        static_cast<int32_t>(codes.size()), &status);
+  const int32_t count =
+      uscript_getCode(language.c_str(), codes.data(), static_cast<int32_t>(codes.size()), &status);
   if (language.empty() || U_FAILURE(status) || count == 0) {
     throw Error(ErrorKind::kConfiguration,
                 fmt::format("{} is '{}', whose script is not known; expected the code of a "
@@ -90,8 +90,8 @@ LineFacts FactsOf(std::string_view line, const Scripts& scripts) {
     if (character < 0x80 || uscript_breaksBetweenLetters(script) == 0) return;
     ++spaceless;
     facts.spaceless = true;
-    const bool whole = script == USCRIPT_HAN || script == USCRIPT_HIRAGANA ||
-                       script == USCRIPT_KATAKANA;
+    const bool whole =
+        script == USCRIPT_HAN || script == USCRIPT_HIRAGANA || script == USCRIPT_KATAKANA;
     ++(whole ? facts.words : syllables);
   });
   end_word();
@@ -109,9 +109,8 @@ std::string BareText(std::string_view line) {
   } else {
     UErrorCode status = U_ZERO_ERROR;
     const icu::Normalizer2* fold = icu::Normalizer2::getNFKCCasefoldInstance(status);
-    const icu::UnicodeString folded =
-        fold->normalize(icu::UnicodeString::fromUTF8({line.data(), static_cast<int>(line.size())}),
-                        status);
+    const icu::UnicodeString folded = fold->normalize(
+        icu::UnicodeString::fromUTF8({line.data(), static_cast<int>(line.size())}), status);
     for (int32_t at = 0; at < folded.length(); at = folded.moveIndex32(at, 1)) {
       const UChar32 character = folded.char32At(at);
       if (u_isalnum(character) != 0 || IsMark(character))

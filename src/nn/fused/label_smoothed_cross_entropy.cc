@@ -336,10 +336,10 @@ LossAndNll ProjectedDistilledCrossEntropy(const torch::Tensor& hidden_RD,
                                           const torch::Tensor& weight_VD,
                                           const torch::Tensor& bias_V,
                                           const torch::Tensor& targets_R,
-                                          const SmoothingWeights& weights,
-                                          const Teacher& teacher) {
+                                          const SmoothingWeights& weights, const Teacher& teacher) {
   CheckCount(teacher.hidden_RD.select(1, 0), "rows of the teacher", hidden_RD.size(0), "rows");
-  CheckCount(teacher.weight_VD.select(1, 0), "classes of the teacher", weight_VD.size(0), "classes");
+  CheckCount(teacher.weight_VD.select(1, 0), "classes of the teacher", weight_VD.size(0),
+             "classes");
   LossOptions options{weights, {}};
   options.teacher = teacher;
   return Projected({hidden_RD, weight_VD, bias_V}, targets_R, options);

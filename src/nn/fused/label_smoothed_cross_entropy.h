@@ -59,8 +59,7 @@ LossAndNll ProjectedDistilledCrossEntropy(const torch::Tensor& hidden_RD,
                                           const torch::Tensor& weight_VD,
                                           const torch::Tensor& bias_V,
                                           const torch::Tensor& targets_R,
-                                          const SmoothingWeights& weights,
-                                          const Teacher& teacher);
+                                          const SmoothingWeights& weights, const Teacher& teacher);
 
 // What the loss of some rows is made of; with a divergence weight, of two passes.
 struct LossOptions {
@@ -81,8 +80,8 @@ struct LossRows {
   torch::Tensor teacher_RV = {};  // logits of a teacher, if there is one
 };
 
-// A step of the projected losses where there are no kernels or a teacher; nothing in it waits for a GPU. Returns
-// the gradient by the logits, in their type.
+// A step of the projected losses where there are no kernels or a teacher; nothing in it waits for a
+// GPU. Returns the gradient by the logits, in their type.
 torch::Tensor AddLossByTorch(const LossRows& rows, const LossOptions& options);
 
 }  // namespace attend::nn

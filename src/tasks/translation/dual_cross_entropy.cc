@@ -15,7 +15,7 @@ namespace {
 
 void CheckDirections(const Model& forward, const Model& backward) {
   const std::vector<std::string>&there = forward.config.languages,
-                            &back = backward.config.languages;
+        &back = backward.config.languages;
   if (there.empty() || back.empty()) return;
   if (std::equal(there.begin(), there.end(), back.rbegin(), back.rend())) return;
   throw Error(ErrorKind::kUsage,

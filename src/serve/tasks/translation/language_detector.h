@@ -16,8 +16,8 @@ struct DetectedLanguage {
 };
 
 bool HasLanguageDetector();
-// At most three, the surest first; none where nothing is known. `text` is UTF-8. With the code of an
-// `expected` language a text that may well be in it is taken to be.
+// At most three, the surest first; none where nothing is known. `text` is UTF-8. With the code of
+// an `expected` language a text that may well be in it is taken to be.
 std::vector<DetectedLanguage> DetectLanguages(std::string_view text,
                                               const std::string& expected = "");
 

@@ -51,8 +51,9 @@ void CheckTeacher(const Model& teacher, const TrainOptions& options,
 
 }  // namespace
 
-std::unique_ptr<const TranslationTeacher> TranslationTeacher::Load(
-    const TrainOptions& options, const Vocabularies& vocabularies, const torch::Device& device) {
+std::unique_ptr<const TranslationTeacher> TranslationTeacher::Load(const TrainOptions& options,
+                                                                   const Vocabularies& vocabularies,
+                                                                   const torch::Device& device) {
   const TranslationTrainOptions& own = TranslationOf(options);
   if (own.teacher.empty()) return nullptr;
   const std::shared_ptr<const Model> model = LoadModel(own.teacher);

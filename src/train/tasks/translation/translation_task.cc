@@ -297,11 +297,10 @@ torch::Tensor TranslationTask::TrainingLoss(const Inputs& inputs, const nn::Drop
   const torch::Tensor hidden_RD = nn::RoundedRows(pass.hidden_RD),
                       weight_VD = nn::RoundedWeight(model_->OutputWeight()),
                       bias_V = model_->OutputBias();
-  const nn::LossSums sums =
-      teacher_ == nullptr
-          ? loss_->FromHidden(hidden_RD, weight_VD, bias_V, pass.targets_R)
-          : loss_->FromTeacher(hidden_RD, weight_VD, bias_V, pass.targets_R,
-                               teacher_->Of(inputs.ids));
+  const nn::LossSums sums = teacher_ == nullptr
+                                ? loss_->FromHidden(hidden_RD, weight_VD, bias_V, pass.targets_R)
+                                : loss_->FromTeacher(hidden_RD, weight_VD, bias_V, pass.targets_R,
+                                                     teacher_->Of(inputs.ids));
   return pass.alignment_loss.defined() ? sums.loss + pass.alignment_loss : sums.loss;
 }
 

@@ -111,7 +111,7 @@ class TranslationTask : public TrainingTask {
   Log log_;
   Uploader uploader_;
   std::shared_ptr<nn::SequenceModelImpl> model_;
-  std::shared_ptr<nn::TransformerImpl> guided_;  // the same, where links guide it
+  std::shared_ptr<nn::TransformerImpl> guided_;        // the same, where links guide it
   std::unique_ptr<const TranslationTeacher> teacher_;  // or null
   nn::LabelSmoothingLoss loss_;
   std::optional<ParallelText> test_;            // on rank 0

@@ -138,9 +138,10 @@ void CheckDistillation(const TranslationTrainOptions& own, const TrainOptions& o
   if (own.quantization_aware && options.adapter.any())
     Refuse("quantization_aware is for a whole model; leave adapter.rank out");
   if (own.quantization_aware && options.model.architecture != Architecture::kTransformer) {
-    Refuse(fmt::format("quantization_aware is given, but architecture is {}; int8 is for "
-                       "transformers",
-                       ArchitectureName(options.model.architecture)));
+    Refuse(
+        fmt::format("quantization_aware is given, but architecture is {}; int8 is for "
+                    "transformers",
+                    ArchitectureName(options.model.architecture)));
   }
   if (own.teacher.empty()) return;
   if (options.optimization.r_drop > 0)
@@ -148,10 +149,11 @@ void CheckDistillation(const TranslationTrainOptions& own, const TrainOptions& o
   if (own.corpus.objective == TrainingObjective::kDenoising)
     Refuse("teacher is for objective translation; leave it out of denoising");
   if (!options.init.empty() || !MakesVocabulary(options)) return;
-  Refuse(fmt::format("teacher needs the vocabularies that it has: set vocab to '{0}/vocab.spm', or "
-                     "source_vocab and target_vocab to '{0}/source.spm' and '{0}/target.spm', and "
-                     "leave vocab_size out",
-                     own.teacher));
+  Refuse(
+      fmt::format("teacher needs the vocabularies that it has: set vocab to '{0}/vocab.spm', or "
+                  "source_vocab and target_vocab to '{0}/source.spm' and '{0}/target.spm', and "
+                  "leave vocab_size out",
+                  own.teacher));
 }
 
 void CheckPair(const std::vector<std::string>& source, const std::vector<std::string>& target,
