@@ -10,9 +10,12 @@ namespace attend {
 
 int RunAlign(const std::vector<std::string>& arguments);
 int RunAttention(const std::vector<std::string>& arguments);
+int RunBackTranslate(const std::vector<std::string>& arguments);
 int RunBench(const std::vector<std::string>& arguments);
 int RunClassify(const std::vector<std::string>& arguments);
+int RunClean(const std::vector<std::string>& arguments);
 int RunCompare(const std::vector<std::string>& arguments);
+int RunDistill(const std::vector<std::string>& arguments);
 int RunEmbed(const std::vector<std::string>& arguments);
 int RunEvaluate(const std::vector<std::string>& arguments);
 int RunExport(const std::vector<std::string>& arguments);

@@ -21,12 +21,13 @@ void CheckStandardInput(const std::vector<std::string>& paths) {
   }
 }
 
-LineWindows::LineWindows(const std::vector<std::string>& paths, bool terminal, int threads)
+LineWindows::LineWindows(const std::vector<std::string>& paths, bool terminal, int threads,
+                         FormatCheck check)
     : most_lines_(terminal ? kLinesOnTerminal : LinesAtOnce(threads)),
       most_bytes_(std::max(LinesAtOnce(1), most_lines_) * kBytesOfALine) {
   CheckStandardInput(paths);
   for (const std::string& path : paths) {
-    files_.push_back({std::make_unique<LineReader>(path), {}, 0});
+    files_.push_back({std::make_unique<LineReader>(path, check), {}, 0});
   }
 }
 

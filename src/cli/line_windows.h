@@ -26,7 +26,8 @@ class LineWindows {
   // "-" is standard input, for one file at most. Where somebody watches the output (`terminal`) a
   // window has a few lines only, else more with more threads to run it. Throws Error as LineReader
   // and CheckStandardInput do.
-  LineWindows(const std::vector<std::string>& paths, bool terminal, int threads = 1);
+  LineWindows(const std::vector<std::string>& paths, bool terminal, int threads = 1,
+              FormatCheck check = FormatCheck::kSentences);
 
   // Only the lines from `first` to `last`, from 1, of each file are taken. Before the first Next.
   void TakeOnly(int64_t first, int64_t last);

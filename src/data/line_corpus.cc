@@ -74,23 +74,23 @@ FieldList Fields(CorpusFilters& filters) {
   return fields;
 }
 
-LineCorpus::LineCorpus(std::vector<CorpusColumn> columns, const CorpusFilters& filters,
-                       TextChanges changes)
-    : Corpus(std::move(columns)), filters_(filters), changes_(std::move(changes)) {}
-
-// The first reason to drop an example; null where it passes.
-NamedLines CorpusReport::* LineCorpus::WhyDropped(std::span<const int64_t> lengths) const {
+NamedLines CorpusReport::* WhyDropped(const CorpusFilters& filters,
+                                      std::span<const int64_t> lengths) {
   const auto [shortest, longest] = std::minmax_element(lengths.begin(), lengths.end());
   const int64_t least = *shortest, most = *longest;
   if (least == 0) return &CorpusReport::empty;
-  if (least < filters_.min_length) return &CorpusReport::too_short;
-  if (filters_.max_length > 0 && most > filters_.max_length) return &CorpusReport::too_long;
-  if (filters_.max_length_ratio > 0 &&
-      static_cast<double>(most) > filters_.max_length_ratio * static_cast<double>(least)) {
+  if (least < filters.min_length) return &CorpusReport::too_short;
+  if (filters.max_length > 0 && most > filters.max_length) return &CorpusReport::too_long;
+  if (filters.max_length_ratio > 0 &&
+      static_cast<double>(most) > filters.max_length_ratio * static_cast<double>(least)) {
     return &CorpusReport::ratio;
   }
   return nullptr;
 }
+
+LineCorpus::LineCorpus(std::vector<CorpusColumn> columns, const CorpusFilters& filters,
+                       TextChanges changes)
+    : Corpus(std::move(columns)), filters_(filters), changes_(std::move(changes)) {}
 
 ExampleTable LineCorpus::EmptyTable() const {
   std::vector<ColumnType> types(columns().size());
@@ -177,7 +177,7 @@ void LineCorpus::Keep(const EncodedLine& line, ExampleTable* table, CorpusReport
     lengths.push_back(std::ssize(line.ids[column]));
   }
   report->tokens.resize(texts());
-  NamedLines CorpusReport::* const reason = WhyDropped(lengths);
+  NamedLines CorpusReport::* const reason = WhyDropped(filters_, lengths);
   if (reason == &CorpusReport::too_long && line.origin.file >= filters_.first_text) {
     ++report->kept;
     const std::span<const int32_t> ids = line.ids.back();

@@ -35,6 +35,11 @@ struct CorpusFilters {
 
 FieldList Fields(CorpusFilters& filters);
 
+// Where a report counts an example with columns of these lengths, which the filters drop; null
+// where they keep it.
+NamedLines CorpusReport::* WhyDropped(const CorpusFilters& filters,
+                                      std::span<const int64_t> lengths);
+
 // Changes the texts of a line, one for each column, before they are encoded. `time` tells times
 // apart at which training reads the line. Called from many threads.
 using TextChanges =
@@ -58,7 +63,9 @@ class LineCorpus : public Corpus {
   LineCorpus(std::vector<CorpusColumn> columns, const CorpusFilters& filters, TextChanges changes);
 
   // Whether the filters keep an example with this many ids in its columns, without bos and eos.
-  bool Keeps(std::span<const int64_t> lengths) const { return WhyDropped(lengths) == nullptr; }
+  bool Keeps(std::span<const int64_t> lengths) const {
+    return WhyDropped(filters_, lengths) == nullptr;
+  }
 
  protected:
   // Cuts a text into ids and counts malformed sequences.
@@ -76,7 +83,6 @@ class LineCorpus : public Corpus {
   void Keep(const EncodedLine& line, ExampleTable* table, CorpusReport* report) const;
 
  private:
-  NamedLines CorpusReport::* WhyDropped(std::span<const int64_t> lengths) const;
   // Of an example, by column, with what stands around them.
   void AddIds(const std::vector<std::span<const int32_t>>& ids, ExampleTable* table,
               CorpusReport* report) const;

@@ -5,6 +5,7 @@
 #include "nn/bf16_products.h"
 #include "nn/fused/fused_function.h"
 #include "nn/fused/packed_factor.h"
+#include "nn/int8_rounding.h"
 
 namespace attend::nn {
 namespace {
@@ -137,8 +138,9 @@ torch::Tensor Together(tensor_list parts) {
 
 }  // namespace
 
-torch::Tensor Linear(const torch::Tensor& x, const torch::Tensor& weight,
+torch::Tensor Linear(const torch::Tensor& input, const torch::Tensor& exact_weight,
                      const torch::Tensor& bias) {
+  const torch::Tensor x = RoundedRows(input), weight = RoundedWeight(exact_weight);
   const torch::ScalarType type = ProductType(x);
   if (!HasOwnProducts(x, type)) return torch::linear(x, weight, bias);
   return OverRows(x, [&](const torch::Tensor& x_RD) {

@@ -105,4 +105,24 @@ LossSums LabelSmoothingLossImpl::FromTwoPasses(
               targets.size(0));
 }
 
+LossSums LabelSmoothingLossImpl::FromTeacher(const torch::Tensor& hidden_RD,
+                                             const torch::Tensor& weight_VD,
+                                             const torch::Tensor& bias_V,
+                                             const torch::Tensor& targets_R,
+                                             const Teacher& teacher) {
+  torch::Tensor hidden = hidden_RD.reshape({-1, hidden_RD.size(-1)}),
+                taught = teacher.hidden_RD.reshape({-1, teacher.hidden_RD.size(-1)}),
+                targets = targets_R.reshape({-1});
+  if (const torch::Tensor rows = CountedRows(targets, pad_id_); rows.defined()) {
+    hidden = hidden.index_select(0, rows);
+    taught = taught.index_select(0, rows);
+    targets = targets.index_select(0, rows);
+  }
+  return Pack(
+      ProjectedDistilledCrossEntropy(
+          hidden, weight_VD, bias_V, targets, WeightsFor(smoothing_, mass_, weight_VD.size(0)),
+          {taught, teacher.weight_VD, teacher.bias_V, teacher.share, teacher.temperature}),
+      targets.size(0));
+}
+
 }  // namespace attend::nn

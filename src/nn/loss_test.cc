@@ -102,6 +102,48 @@ TEST(LabelSmoothingLossTest, TwoPassesAddADivergenceThatEqualOnesLack) {
   EXPECT_GT(with, without);
 }
 
+// Against PyTorch's cross-entropy and divergence, with the student's gradients.
+TEST(LabelSmoothingLossTest, OfATeacherIsTorchsDivergence) {
+  namespace functional = torch::nn::functional;
+  const Problem problem(300, 40);  // several chunks of rows
+  torch::manual_seed(9);
+  const torch::Tensor taught_RD = torch::randn({300, 7}, kDouble),  // of another width
+      weight_VD = torch::randn({40, 7}, kDouble), bias_V = torch::randn({40}, kDouble),
+                      counts = problem.targets_R.ne(0).nonzero().squeeze(1);
+  for (const auto& [share, temperature] :
+       {std::pair{0.5, 1.0}, {0.3, 2.5}, {1.0, 1.0}, {0.0, 2.0}}) {
+    const torch::Tensor cross_entropy = functional::cross_entropy(
+        problem.Logits(), problem.targets_R,
+        functional::CrossEntropyFuncOptions().ignore_index(0).label_smoothing(0.1).reduction(
+            torch::kSum));
+    const auto softened = [&](const torch::Tensor& logits_RV) {
+      return torch::log_softmax(logits_RV.index_select(0, counts) / temperature, 1);
+    };
+    const torch::Tensor divergence = functional::kl_div(
+        softened(problem.Logits()), softened(torch::linear(taught_RD, weight_VD, bias_V)),
+        functional::KLDivFuncOptions().reduction(torch::kSum).log_target(true));
+    const torch::Tensor expected =
+        (1 - share) * cross_entropy + share * temperature * temperature * divergence;
+    LabelSmoothingLoss loss(0.1, 0);
+    const LossSums sums =
+        loss->FromTeacher(problem.hidden_RD, problem.weight_VD, problem.bias_V, problem.targets_R,
+                          {taught_RD, weight_VD, bias_V, share, temperature});
+    const LossSums alone =
+        loss->FromHidden(problem.hidden_RD, problem.weight_VD, problem.bias_V, problem.targets_R);
+    EXPECT_NEAR(sums.loss.item<double>(), expected.item<double>(), 1e-9);
+    EXPECT_NEAR(sums.nll.item<double>(), alone.nll.item<double>(), 1e-9);
+    EXPECT_EQ(sums.tokens, alone.tokens);
+    const auto found = torch::autograd::grad({sums.loss * 0.3}, problem.Parameters());
+    const auto wanted = torch::autograd::grad({expected * 0.3}, problem.Parameters());
+    for (size_t i = 0; i < found.size(); ++i)
+      EXPECT_TRUE(torch::allclose(found[i], wanted[i], 1e-9, 1e-11)) << i;
+  }
+  LabelSmoothingLoss loss(0.1, 0);
+  EXPECT_THROW(loss->FromTeacher(problem.hidden_RD, problem.weight_VD, problem.bias_V,
+                                 problem.targets_R, {taught_RD, weight_VD.slice(0, 1), {}, 0.5, 1}),
+               Error);
+}
+
 TEST(LabelSmoothingLossTest, AgreesWithTorch) {
   const Problem problem(40, 300);
   for (const double smoothing : {0.0, 0.1}) {

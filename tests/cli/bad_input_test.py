@@ -149,6 +149,14 @@ CASES = [
     ("align", "--source {F}/gone --target {F}/text --output {F}/links", 3, "{F}/gone"),
     ("align", "--source {F}/text --target {F}/text --output {F}/folder", 1, "{F}/folder"),
     ("align", "--source {F}/text --target {F}/text", 2, "--output"),
+    ("clean", "--source {F}/text --target {F}/short --output {F}/a {F}/b", 3, "{F}/short"),
+    ("clean", "--source {F}/gone --output {F}/a", 3, "{F}/gone"),
+    ("clean", "--source {F}/text --output {F}/folder", 1, "{F}/folder"),
+    ("clean", "--source - --target - --output {F}/a {F}/b", 2, "given twice"),
+    ("clean", "--pairs {F}/text --output {F}/a", 3, "{F}/text:1: the line has one column"),
+    ("clean", "--pairs {F}/little.tsv --output {F}/a", 3, "UTF-16 text"),
+    ("distill", "--teacher {G} --recipe {F}/gone --output {F}/out", 3, "{F}/gone"),
+    ("back-translate", "--model {G} --text {F}/text --recipe {F}/text --output {F}/out", 2, "{F}/text:1"),
     ("translate", "--model {G} --input {F}/text --shortlist {F}/binary", 3, "{F}/binary"),
     ("translate", "--model {G} --input {F}/text --shortlist {G}/model.safetensors", 3, "not a shortlist"),
     ("serve", "--model {F}/gone", 3, "{F}/gone"),
@@ -255,6 +263,7 @@ MODEL_COMMANDS = {
     "extend": "{M} --token x --output {F}/extended",
     "quantize": "{M} --output {F}/quantized",
     "serve": "--model {M} --port 0",
+    "clean": "--source {F}/text --target {F}/text --output {F}/a {F}/b --model {M} --reverse-model {M} --min-score 0.1",
     "shortlist": "--model {M} --source {F}/text --target {F}/text --output {F}/shortlist",
 }
 GOLDEN = pathlib.Path(__file__).resolve().parents[1] / "data/golden_v1"

@@ -33,6 +33,15 @@ torch::Tensor AlignmentLoss(const torch::Tensor& weights_BHTS, const LinkedKeys&
 torch::Tensor ContrastiveLoss(const torch::Tensor& texts_PW, const torch::Tensor& pictures_PW,
                               const torch::Tensor& log_scale);
 
+// A model that a student learns from: its hidden states of the student's targets [..., D'], the
+// weight [V, D'] of its output projection and its bias (may be undefined). Nothing of it has
+// gradients.
+struct Teacher {
+  torch::Tensor hidden_RD, weight_VD, bias_V;
+  double share = 0.5;  // of the loss
+  double temperature = 1;
+};
+
 // -sum_v q_v log p_v, summed over all targets that are not padding; natural logarithms. With a
 // negative `pad_id` nothing is padding, and nobody waits for a device to tell what is.
 class LabelSmoothingLossImpl : public torch::nn::Module {
@@ -54,6 +63,12 @@ class LabelSmoothingLossImpl : public torch::nn::Module {
   LossSums FromTwoPasses(const std::pair<torch::Tensor, torch::Tensor>& hidden_RD,
                          const torch::Tensor& weight_VD, const torch::Tensor& bias_V,
                          const torch::Tensor& targets_R, double divergence);
+  // Of a student: 1 - teacher.share times FromHidden's loss, plus teacher.share * temperature^2
+  // times the Kullback-Leibler divergence from the teacher's predictions to the student's, both
+  // softened by the temperature (Kim and Rush 2016, section 3.1; Hinton et al. 2015).
+  LossSums FromTeacher(const torch::Tensor& hidden_RD, const torch::Tensor& weight_VD,
+                       const torch::Tensor& bias_V, const torch::Tensor& targets_R,
+                       const Teacher& teacher);
 
  private:
   double smoothing_;

@@ -48,7 +48,8 @@ void AddLossByKernels(const LossRows& rows, const LossOptions& options) {
 
 // The gradient by the logits, which may take their memory.
 torch::Tensor AddLoss(const LossRows& rows, const LossOptions& options) {
-  if (!HasKernels(rows.logits_RV)) return AddLossByTorch(rows, options);
+  if (!HasKernels(rows.logits_RV) || rows.teacher_RV.defined())
+    return AddLossByTorch(rows, options);
   AddLossByKernels(rows, options);
   return rows.logits_RV;
 }
@@ -98,6 +99,14 @@ struct Inputs {
   std::optional<PackedFactor> weight_VD;  // where gradients are wanted
 };
 
+// A teacher's logits of the rows from `first` on; undefined without one.
+torch::Tensor TeacherLogits(const LossOptions& options, int64_t first, int64_t count) {
+  if (!options.teacher) return {};
+  const Teacher& teacher = *options.teacher;
+  return torch::linear(teacher.hidden_RD.narrow(0, first, count), teacher.weight_VD,
+                       teacher.bias_V);
+}
+
 // Adds what the rows from `first` on give, whose logits are made in `logits_CV`.
 void AddLossOfRows(const Inputs& inputs, int64_t first, const torch::Tensor& logits_CV,
                    const LossOptions& options, const Totals& totals) {
@@ -105,8 +114,10 @@ void AddLossOfRows(const Inputs& inputs, int64_t first, const torch::Tensor& log
   const torch::Tensor hidden_CD = inputs.hidden_RD.narrow(0, first, count),
                       targets_C = inputs.targets_R.narrow(0, first / passes, count / passes);
   inputs.transposed_DV.Multiply(hidden_CD, logits_CV);
-  const torch::Tensor gradient_CV = AddLoss(
-      {logits_CV, inputs.bias_V, targets_C, totals.gradients.bias_V, totals.sums_2}, options);
+  const torch::Tensor gradient_CV =
+      AddLoss({logits_CV, inputs.bias_V, targets_C, totals.gradients.bias_V, totals.sums_2,
+               TeacherLogits(options, first, count)},
+              options);
   if (!options.with_gradient) return;
   inputs.weight_VD->Multiply(gradient_CV, totals.gradients.hidden_RD.narrow(0, first, count));
   if (!totals.gradients.weight_VD.defined()) return;
@@ -254,15 +265,41 @@ torch::Tensor OnePassByTorch(const torch::Tensor& sums_RV, const LossRows& rows,
   return GradientFromLogProbs(found.log_probs_RV, rows.targets_R, options.weights);
 }
 
+// Of the student.
+torch::Tensor DistilledByTorch(const torch::Tensor& sums_RV, const LossRows& rows,
+                               const LossOptions& options) {
+  const double share = options.teacher->share, temperature = options.teacher->temperature;
+  const LogProbs found = LogProbsOf(sums_RV, rows.targets_R, options.weights);
+  const torch::ScalarType type = found.log_probs_RV.scalar_type();
+  const torch::Tensor taught_RV = torch::log_softmax(rows.teacher_RV / temperature, 1, type);
+  torch::Tensor learned_RV = found.log_probs_RV;
+  if (temperature != 1) learned_RV = torch::log_softmax(sums_RV / temperature, 1, type);
+  const torch::Tensor probabilities_RV = taught_RV.exp(),
+                      divergence = (probabilities_RV * (taught_RV - learned_RV)).sum();
+  const torch::Tensor loss =
+      (1 - share) * found.loss + share * temperature * temperature * divergence;
+  rows.sums_2.add_(torch::stack({loss, found.nll}).to(torch::kFloat64));
+  if (!options.with_gradient) return {};
+  torch::Tensor gradient_RV = learned_RV.exp().sub_(probabilities_RV).mul_(share * temperature);
+  // The last, since it takes the memory of what the student has learned.
+  return gradient_RV.add_(GradientFromLogProbs(found.log_probs_RV, rows.targets_R, options.weights),
+                          1 - share);
+}
+
+torch::Tensor GradientByTorch(const torch::Tensor& sums_RV, const LossRows& rows,
+                              const LossOptions& options) {
+  if (options.teacher) return DistilledByTorch(sums_RV, rows, options);
+  if (options.divergence_weight) return TwoPassesByTorch(sums_RV, rows, options);
+  return OnePassByTorch(sums_RV, rows, options);
+}
+
 }  // namespace
 
 torch::Tensor AddLossByTorch(const LossRows& rows, const LossOptions& options) {
   const torch::NoGradGuard no_grad;
   const torch::Tensor& logits_RV = rows.logits_RV;
   const torch::Tensor sums_RV = rows.bias_V.defined() ? logits_RV + rows.bias_V : logits_RV;
-  const torch::Tensor gradient_RV = options.divergence_weight
-                                        ? TwoPassesByTorch(sums_RV, rows, options)
-                                        : OnePassByTorch(sums_RV, rows, options);
+  const torch::Tensor gradient_RV = GradientByTorch(sums_RV, rows, options);
   if (!options.with_gradient) return {};
   if (rows.bias_gradient_V.defined()) rows.bias_gradient_V.add_(gradient_RV.sum(0));
   return gradient_RV.to(logits_RV.scalar_type());
@@ -293,6 +330,19 @@ LossAndNll ProjectedTwoPassCrossEntropy(const torch::Tensor& hidden_R2D,
                                         const SmoothingWeights& weights, double divergence_weight) {
   return Projected({hidden_R2D.flatten(0, 1), weight_VD, bias_V}, targets_R,
                    {weights, divergence_weight});
+}
+
+LossAndNll ProjectedDistilledCrossEntropy(const torch::Tensor& hidden_RD,
+                                          const torch::Tensor& weight_VD,
+                                          const torch::Tensor& bias_V,
+                                          const torch::Tensor& targets_R,
+                                          const SmoothingWeights& weights, const Teacher& teacher) {
+  CheckCount(teacher.hidden_RD.select(1, 0), "rows of the teacher", hidden_RD.size(0), "rows");
+  CheckCount(teacher.weight_VD.select(1, 0), "classes of the teacher", weight_VD.size(0),
+             "classes");
+  LossOptions options{weights, {}};
+  options.teacher = teacher;
+  return Projected({hidden_RD, weight_VD, bias_V}, targets_R, options);
 }
 
 }  // namespace attend::nn

@@ -5,6 +5,7 @@
 
 #include <optional>
 
+#include "attend/nn/loss.h"
 #include "attend/nn/torch.h"
 
 namespace attend::nn {
@@ -50,11 +51,22 @@ LossAndNll ProjectedTwoPassCrossEntropy(const torch::Tensor& hidden_R2D,
                                         const torch::Tensor& targets_R,
                                         const SmoothingWeights& weights, double divergence_weight);
 
+// Word-level distillation (Kim and Rush, "Sequence-Level Knowledge Distillation", 2016, section
+// 3.1), with a temperature as Hinton et al. 2015 have it: 1 - share times the label-smoothed loss,
+// plus share * temperature^2 * KL(teacher || student), of the softmax of both logits over the
+// temperature. nll is the student's.
+LossAndNll ProjectedDistilledCrossEntropy(const torch::Tensor& hidden_RD,
+                                          const torch::Tensor& weight_VD,
+                                          const torch::Tensor& bias_V,
+                                          const torch::Tensor& targets_R,
+                                          const SmoothingWeights& weights, const Teacher& teacher);
+
 // What the loss of some rows is made of; with a divergence weight, of two passes.
 struct LossOptions {
   SmoothingWeights weights;
   std::optional<double> divergence_weight;
   bool with_gradient = true;
+  std::optional<Teacher> teacher = {};  // of all rows; of one pass
 
   int64_t passes() const { return divergence_weight ? 2 : 1; }
 };
@@ -65,10 +77,11 @@ struct LossRows {
   torch::Tensor targets_R;
   torch::Tensor bias_gradient_V;  // added to; may be undefined
   torch::Tensor sums_2;           // loss and negative log-likelihood, added to; f64
+  torch::Tensor teacher_RV = {};  // logits of a teacher, if there is one
 };
 
-// A step of the projected losses where there are no kernels; nothing in it waits for a GPU. Returns
-// the gradient by the logits, in their type.
+// A step of the projected losses where there are no kernels or a teacher; nothing in it waits for a
+// GPU. Returns the gradient by the logits, in their type.
 torch::Tensor AddLossByTorch(const LossRows& rows, const LossOptions& options);
 
 }  // namespace attend::nn

@@ -23,14 +23,15 @@ std::string CodeOf(CLD2::Language language) {
   return icu::Locale(CLD2::LanguageCode(language)).toLanguageTag<std::string>(status);
 }
 
-std::vector<DetectedLanguage> Detect(std::string_view text, int flags, bool sure) {
-  const CLD2::CLDHints no_hints = {nullptr, nullptr, CLD2::UNKNOWN_ENCODING,
-                                   CLD2::UNKNOWN_LANGUAGE};
+std::vector<DetectedLanguage> Detect(std::string_view text, const std::string& expected, int flags,
+                                     bool sure) {
+  const CLD2::CLDHints hints = {expected.empty() ? nullptr : expected.c_str(), nullptr,
+                                CLD2::UNKNOWN_ENCODING, CLD2::UNKNOWN_LANGUAGE};
   CLD2::Language languages[3];
   int percents[3], text_bytes = 0;
   double scores[3];
   bool reliable = false;
-  CLD2::ExtDetectLanguageSummary(text.data(), static_cast<int>(text.size()), true, &no_hints, flags,
+  CLD2::ExtDetectLanguageSummary(text.data(), static_cast<int>(text.size()), true, &hints, flags,
                                  languages, percents, scores, nullptr, &text_bytes, &reliable);
   std::vector<DetectedLanguage> found;
   for (int i = 0; i < 3; ++i) {
@@ -44,18 +45,18 @@ std::vector<DetectedLanguage> Detect(std::string_view text, int flags, bool sure
 
 bool HasLanguageDetector() { return true; }
 
-std::vector<DetectedLanguage> DetectLanguages(std::string_view text) {
+std::vector<DetectedLanguage> DetectLanguages(std::string_view text, const std::string& expected) {
   size_t size = std::min(text.size(), kMostBytesRead);
   while (size < text.size() && (text[size] & 0xC0) == 0x80) --size;  // a whole character
   text = text.substr(0, size);
-  std::vector<DetectedLanguage> found = Detect(text, 0, true);
-  return found.empty() ? Detect(text, CLD2::kCLDFlagBestEffort, false) : found;
+  std::vector<DetectedLanguage> found = Detect(text, expected, 0, true);
+  return found.empty() ? Detect(text, expected, CLD2::kCLDFlagBestEffort, false) : found;
 }
 
 #else
 
 bool HasLanguageDetector() { return false; }
-std::vector<DetectedLanguage> DetectLanguages(std::string_view) { return {}; }
+std::vector<DetectedLanguage> DetectLanguages(std::string_view, const std::string&) { return {}; }
 
 #endif
 

@@ -16,8 +16,10 @@ struct DetectedLanguage {
 };
 
 bool HasLanguageDetector();
-// At most three, the surest first; none where nothing is known. `text` is UTF-8.
-std::vector<DetectedLanguage> DetectLanguages(std::string_view text);
+// At most three, the surest first; none where nothing is known. `text` is UTF-8. With the code of
+// an `expected` language a text that may well be in it is taken to be.
+std::vector<DetectedLanguage> DetectLanguages(std::string_view text,
+                                              const std::string& expected = "");
 
 }  // namespace attend
 

@@ -16,6 +16,7 @@
 #include "metrics/exact_match.h"
 #include "metrics/tokenizer_choice.h"
 #include "nn/bf16_products.h"
+#include "nn/int8_rounding.h"
 #include "text/lines.h"
 #include "text/sentinels.h"
 #include "text/utf8.h"
@@ -183,6 +184,7 @@ TranslationTask::TranslationTask(const TrainOptions& options, Vocabularies vocab
   const CorpusOptions& corpus = own_.corpus;
   if (!corpus.train_alignments.empty())
     guided_ = std::dynamic_pointer_cast<nn::TransformerImpl>(model_);
+  teacher_ = TranslationTeacher::Load(options_, vocabularies_, device_);
   weights_ = WeightsOf(options_, log);
   denoising_ = DenoisingOf(options_, vocabularies_);
   train_ = TrainingCorpus(options_, vocabularies_, weights_, threads_, log);
@@ -282,39 +284,54 @@ TranslationTask::Hidden TranslationTask::HiddenOf(const Inputs& inputs,
   return hidden;
 }
 
-nn::LossSums TranslationTask::LossOf(const Examples& examples,
-                                     const std::optional<nn::DropoutKey>& dropout) {
-  const Hidden pass = HiddenOf(InputsOf(examples), dropout);
+nn::LossSums TranslationTask::LossOf(const Examples& examples) {
+  const Hidden pass = HiddenOf(InputsOf(examples), std::nullopt);
   nn::LossSums sums = loss_->FromHidden(pass.hidden_RD, model_->OutputWeight(),
                                         model_->OutputBias(), pass.targets_R);
   if (pass.alignment_loss.defined()) sums.loss = sums.loss + pass.alignment_loss;
   return sums;
 }
 
-torch::Tensor TranslationTask::Loss(const Shard& shard, uint64_t seed) {
-  // What does not take its numbers from the key takes them from LibTorch's generator.
-  if (!device_.is_cpu()) torch::manual_seed(seed + static_cast<uint64_t>(shard.examples_before));
-  const nn::Bf16Products bf16(device_, options_.optimization.Bf16Products());
-  const nn::DropoutKey key = DropoutKeyOf(shard, seed);
-  const double divergence = options_.optimization.r_drop;
-  if (divergence == 0) return LossOf(shard.examples, key).loss;
-  nn::DropoutKey other = key;
-  other.seed = Random({key.seed, /*pass*/ 1}).Next();
-  const Inputs inputs = InputsOf(shard.examples);
-  const Hidden first = HiddenOf(inputs, key), second = HiddenOf(inputs, other);
+torch::Tensor TranslationTask::TrainingLoss(const Inputs& inputs, const nn::DropoutKey& dropout) {
+  const Hidden pass = HiddenOf(inputs, dropout);
+  const torch::Tensor hidden_RD = nn::RoundedRows(pass.hidden_RD),
+                      weight_VD = nn::RoundedWeight(model_->OutputWeight()),
+                      bias_V = model_->OutputBias();
+  const nn::LossSums sums = teacher_ == nullptr
+                                ? loss_->FromHidden(hidden_RD, weight_VD, bias_V, pass.targets_R)
+                                : loss_->FromTeacher(hidden_RD, weight_VD, bias_V, pass.targets_R,
+                                                     teacher_->Of(inputs.ids));
+  return pass.alignment_loss.defined() ? sums.loss + pass.alignment_loss : sums.loss;
+}
+
+torch::Tensor TranslationTask::TwoPassLoss(const Inputs& inputs, const nn::DropoutKey& dropout) {
+  nn::DropoutKey other = dropout;
+  other.seed = Random({dropout.seed, /*pass*/ 1}).Next();
+  const Hidden first = HiddenOf(inputs, dropout), second = HiddenOf(inputs, other);
   const torch::Tensor loss =
       loss_
-          ->FromTwoPasses({first.hidden_RD, second.hidden_RD}, model_->OutputWeight(),
-                          model_->OutputBias(), first.targets_R, divergence)
+          ->FromTwoPasses({nn::RoundedRows(first.hidden_RD), nn::RoundedRows(second.hidden_RD)},
+                          nn::RoundedWeight(model_->OutputWeight()), model_->OutputBias(),
+                          first.targets_R, options_.optimization.r_drop)
           .loss;
   if (!inputs.links) return loss;
   return loss + (first.alignment_loss + second.alignment_loss) / 2;
 }
 
+torch::Tensor TranslationTask::Loss(const Shard& shard, uint64_t seed) {
+  // What does not take its numbers from the key takes them from LibTorch's generator.
+  if (!device_.is_cpu()) torch::manual_seed(seed + static_cast<uint64_t>(shard.examples_before));
+  const nn::Bf16Products bf16(device_, options_.optimization.Bf16Products());
+  const nn::Int8Rounding int8(own_.quantization_aware);
+  const nn::DropoutKey key = DropoutKeyOf(shard, seed);
+  const Inputs inputs = InputsOf(shard.examples);
+  return options_.optimization.r_drop == 0 ? TrainingLoss(inputs, key) : TwoPassLoss(inputs, key);
+}
+
 double TranslationTask::ValidationLoss(const ExampleTable& table) {
   return MeanLoss(MeasureBatches<nn::LossSums>(
       table, options_.optimization, device_, threads_,
-      [&](std::span<const int64_t> rows) { return LossOf({&table, rows}, std::nullopt); }));
+      [&](std::span<const int64_t> rows) { return LossOf({&table, rows}); }));
 }
 
 ValidationResult TranslationTask::Validate() {

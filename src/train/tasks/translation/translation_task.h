@@ -20,6 +20,7 @@
 #include "train/loop/task.h"
 #include "train/loop/transfer.h"
 #include "train/tasks/pair_batch.h"
+#include "train/tasks/translation/teacher.h"
 #include "train/tasks/translation/translation_scores.h"
 #include "train/tasks/translation/translation_train_options.h"
 #include "train/tasks/translation/vocabularies.h"
@@ -81,7 +82,12 @@ class TranslationTask : public TrainingTask {
   };
   // Of one pass, without padding; dropout as SequenceModelImpl::PackedHidden has it.
   Hidden HiddenOf(const Inputs& inputs, const std::optional<nn::DropoutKey>& dropout);
-  nn::LossSums LossOf(const Examples& examples, const std::optional<nn::DropoutKey>& dropout);
+  // Of the targets alone, as validation has it.
+  nn::LossSums LossOf(const Examples& examples);
+  // Of one pass as training has it, by the teacher too if there is one.
+  torch::Tensor TrainingLoss(const Inputs& inputs, const nn::DropoutKey& dropout);
+  // Of two passes.
+  torch::Tensor TwoPassLoss(const Inputs& inputs, const nn::DropoutKey& dropout);
   void ReadValidation();
   // Mean negative log-probability of a target of validation examples, without smoothing.
   double ValidationLoss(const ExampleTable& examples);
@@ -105,7 +111,8 @@ class TranslationTask : public TrainingTask {
   Log log_;
   Uploader uploader_;
   std::shared_ptr<nn::SequenceModelImpl> model_;
-  std::shared_ptr<nn::TransformerImpl> guided_;  // the same, where links guide it
+  std::shared_ptr<nn::TransformerImpl> guided_;        // the same, where links guide it
+  std::unique_ptr<const TranslationTeacher> teacher_;  // or null
   nn::LabelSmoothingLoss loss_;
   std::optional<ParallelText> test_;            // on rank 0
   std::vector<double> weights_;                 // of the files of train_, or none

@@ -39,6 +39,7 @@ Json TranslationTask::Digests() const {
   if (valid_plain_ != nullptr) AddPairDigests("valid", *valid_plain_, 0, &digests);
   digests["source vocabulary"] = Sha256(vocabularies_.source->bytes());
   digests["target vocabulary"] = Sha256(vocabularies_.target->bytes());
+  if (teacher_ != nullptr) digests["teacher"] = teacher_->digest();
   return digests;
 }
 

@@ -118,6 +118,48 @@ FieldList CorpusFields(CorpusOptions& options) {
   return fields;
 }
 
+FieldList DistillationFields(TranslationTrainOptions& options) {
+  FieldList fields;
+  fields
+      .Add("teacher", &options.teacher,
+           "model directory (relative to the working directory) whose predictions of each target "
+           "token the model learns too: word-level distillation; it has the same vocabularies",
+           kNotCompared)
+      .Add("distillation_weight", &options.distillation_weight, 0, 1,
+           "with teacher: its share of the loss; the rest is that of the targets", kIdentity)
+      .Add("distillation_temperature", &options.distillation_temperature, 0.01, 100,
+           "with teacher: what the logits of both are divided by; more shows more of what is "
+           "unlikely",
+           kIdentity)
+      .Add("quantization_aware", &options.quantization_aware,
+           "round the inputs of products as int8 does, so that the model loses less by `attend "
+           "quantize`; for the last updates of a model, which init names",
+           kIdentity);
+  return fields;
+}
+
+void CheckDistillation(const TranslationTrainOptions& own, const TrainOptions& options) {
+  if (own.quantization_aware && options.adapter.any())
+    Refuse("quantization_aware is for a whole model; leave adapter.rank out");
+  if (own.quantization_aware && options.model.architecture != Architecture::kTransformer) {
+    Refuse(
+        fmt::format("quantization_aware is given, but architecture is {}; int8 is for "
+                    "transformers",
+                    ArchitectureName(options.model.architecture)));
+  }
+  if (own.teacher.empty()) return;
+  if (options.optimization.r_drop > 0)
+    Refuse("teacher and r_drop exclude each other; leave one of them out");
+  if (own.corpus.objective == TrainingObjective::kDenoising)
+    Refuse("teacher is for objective translation; leave it out of denoising");
+  if (!options.init.empty() || !MakesVocabulary(options)) return;
+  Refuse(
+      fmt::format("teacher needs the vocabularies that it has: set vocab to '{0}/vocab.spm', or "
+                  "source_vocab and target_vocab to '{0}/source.spm' and '{0}/target.spm', and "
+                  "leave vocab_size out",
+                  own.teacher));
+}
+
 void CheckPair(const std::vector<std::string>& source, const std::vector<std::string>& target,
                const std::string& name) {
   if (source.empty() == target.empty()) return;
@@ -246,6 +288,7 @@ FieldList TranslationTrainOptions::FieldsFor(const TrainOptions& options) {
            "links to the next one (0.05 is usual); `--alignments` then reads that layer; 0: off")
       .Add("guided_alignment_layer", &guided_alignment_layer, 0, 1000,
            "which layer that is, from 1; 0: the last but one", kIdentity)
+      .Nest("", DistillationFields(*this))
       .Group("Validation")
       .Add("validate_translations", &validate_translations,
            "translate the validation text and score it too")
@@ -269,6 +312,7 @@ void TranslationTrainOptions::Check(const TrainOptions& options) const {
   CheckFiles(corpus);
   CheckAlignments(*this, options);
   CheckOrder(*this);
+  CheckDistillation(*this, options);
   CheckVocabularyOptions(corpus, !options.init.empty());
   CheckSampling(corpus, MakesVocabulary(options));
   if (!corpus.protection.empty()) const SpanFinder checks_expressions(corpus.protection);

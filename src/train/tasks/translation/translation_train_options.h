@@ -70,6 +70,9 @@ struct TranslationTrainOptions : TaskOptions {
   CorpusOptions corpus;
   double guided_alignment_weight = 0;
   int64_t guided_alignment_layer = 0;
+  std::string teacher;  // a model directory; empty: none
+  double distillation_weight = 0.5, distillation_temperature = 1;
+  bool quantization_aware = false;
   bool validate_translations = true;
   int64_t beam_size = 4;
   double length_penalty = 0.6;

@@ -1,0 +1,56 @@
+"""Back-translation (Edunov et al. 2018): text of the target language becomes pairs by a model of the other direction."""
+
+from __future__ import annotations
+
+import dataclasses
+import pathlib
+from collections.abc import Sequence
+
+from attend.recipes._distill import each
+from attend.recipes._steps import Path, Steps
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class BackTranslation:
+    """Makes OUTPUT/run/model of the recipe's pairs and of the text with its back-translation. The same call goes on where an earlier one ended.
+
+    model: model directory, from the recipe's target language to its source language
+    config: recipe of the model to train (TOML)
+    text: files of the target language, a sentence a line; relative names start from data_dir
+    sources, targets: the recipe's pairs
+    sample, top_k, seed: draw translations at random, as `attend translate --sample` does; else a beam search of beam_size
+    tag: what each back-translated source begins with (Caswell et al. 2019), so that the model can tell it; "": nothing
+    makes_vocabulary: the recipe makes its vocabulary, which then has the tag as one token
+    """
+
+    model: Path
+    config: Path
+    output: Path
+    text: Sequence[str]
+    sources: Sequence[str]
+    targets: Sequence[str]
+    sample: bool = True
+    top_k: int = 0
+    beam_size: int = 5
+    seed: int = 1
+    type: str = "stored"
+    tag: str = "<BT>"
+    makes_vocabulary: bool = False
+    data_dir: str = ""
+    threads: int = 0
+    quiet: bool = False
+
+    def run(self) -> None:
+        """Raises UsageError where the output is of other options, RunError where a step fails."""
+        steps = Steps(self.output, data_dir=self.data_dir, threads=self.threads, quiet=self.quiet)
+        search = ["--sample", "--top-k", self.top_k, "--seed", self.seed] if self.sample else ["--beam-size", self.beam_size]
+        model = pathlib.Path(self.model).absolute()
+        written = [steps.path(f"back.{number}") for number in range(len(self.text))]
+        for number, (file, output) in enumerate(zip(self.text, written)):
+            steps.command(
+                f"translate {number}", "translate", "--model", model, "--input", file, "--output", output, "--resume", "--type", self.type, *search)
+        arguments = [*each("--train-source", [*self.sources, *written]), *each("--train-target", [*self.targets, *self.text])]
+        if self.tag:
+            arguments += ["--train-prefixes", *[""] * len(self.sources), *[self.tag + " "] * len(self.text)]
+            arguments += ["--user-defined-symbols", self.tag] * self.makes_vocabulary
+        steps.command("train", "train", "--config", self.config, *arguments, "--output", steps.path("run"))

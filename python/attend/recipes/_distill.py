@@ -1,0 +1,124 @@
+"""Sequence-level distillation (Kim and Rush 2016): a student learns what its teacher writes for the training text."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import pathlib
+from collections.abc import Iterator, Sequence
+
+from attend import bleu, read_lines
+from attend._errors import InputError, UsageError
+from attend.recipes._steps import Path, Steps, write_lines
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Distillation:
+    """Makes OUTPUT/run/model, a student, beside an int8 copy and a shortlist. The same call goes on where an earlier one ended.
+
+    teacher: model directory
+    config: recipe of the student (TOML), with the text that the teacher translates
+    sources, targets: that text, as the recipe names it; relative names start from data_dir
+    beam_size, length_penalty, type: how the teacher translates
+    n_best: above 1: of that many translations the one that is most like the reference, by sentence BLEU, is learned
+    keep_original: learn the reference translations too
+    word_level: learn the teacher's predictions of each token as well, by its vocabularies
+    alignments: link the words of the text, for guided alignment; the recipe has guided_alignment_weight
+    int8_updates: updates that follow with products rounded as int8 rounds them; 0: none
+    """
+
+    teacher: Path
+    config: Path
+    output: Path
+    sources: Sequence[str]
+    targets: Sequence[str]
+    beam_size: int = 5
+    length_penalty: float = 0.6
+    n_best: int = 1
+    type: str = "stored"
+    keep_original: bool = False
+    word_level: bool = False
+    alignments: bool = False
+    int8_updates: int = 0
+    data_dir: str = ""
+    threads: int = 0
+    quiet: bool = False
+
+    def run(self) -> None:
+        """Raises UsageError where the output is of other options, RunError where a step fails."""
+        if self.n_best > self.beam_size:
+            raise UsageError(f"n_best is {self.n_best}, expected at most beam_size, {self.beam_size}")
+        steps = Steps(self.output, data_dir=self.data_dir, threads=self.threads, quiet=self.quiet)
+        written = [str(self._translate(steps, number)) for number in range(len(self.sources))]
+        model = self._train(steps, written)
+        steps.command("quantize", "quantize", model, "--output", steps.path("model-int8"), threads=False, data_dir=False)
+        if len(self.sources) == 1:
+            steps.command(
+                "shortlist", "shortlist", "--model", model, "--source", self.sources[0], "--target", written[0],
+                "--output", steps.path("shortlist.safetensors"), threads=False)
+
+    @property
+    def _teacher(self) -> pathlib.Path:
+        return pathlib.Path(self.teacher).absolute()
+
+    def _translate(self, steps: Steps, number: int) -> pathlib.Path:
+        """What the teacher writes for a file of text, a line a line."""
+        written = steps.path(f"teacher.{number}")
+        searched = steps.path(f"teacher.{number}.n-best") if self.n_best > 1 else written
+        steps.command(
+            f"translate {number}", "translate", "--model", self._teacher, "--input", self.sources[number], "--output", searched, "--resume",
+            "--type", self.type, "--beam-size", self.beam_size, "--length-penalty", self.length_penalty, "--n-best", self.n_best)
+        if self.n_best > 1:
+            reference = pathlib.Path(self.data_dir) / self.targets[number]
+            steps.call(f"choose {number}", ["choose", searched, reference], lambda: write_lines(written, choose(searched, reference)))
+        return written
+
+    def _train(self, steps: Steps, written: list[str]) -> pathlib.Path:
+        """The student's model."""
+        sources = [*self.sources, *self.sources] if self.keep_original else list(self.sources)
+        targets = [*written, *self.targets] if self.keep_original else written
+        text = [*each("--train-source", sources), *each("--train-target", targets), *["--teacher", str(self._teacher)] * self.word_level]
+        links = each("--train-alignments", _link(steps, sources, targets)) if self.alignments else []
+        vocabularies = _vocabularies(self._teacher) if self.word_level else []
+        steps.command("train", "train", "--config", self.config, *text, *links, *vocabularies, "--output", steps.path("run"))
+        model = steps.path("run/model")
+        if not self.int8_updates:
+            return model
+        tuned = steps.path("int8-run")
+        steps.command(
+            "train int8", "train", *text, "--init", model, "--quantization-aware", "--max-updates", self.int8_updates, "--schedule", "constant",
+            "--peak-learning-rate", "0.0001", "--warmup-updates", "0", "--checkpoint-every", max(1, self.int8_updates // 4), "--output", tuned)
+        return tuned / "model"
+
+
+def each(option: str, values: Sequence[object]) -> list[str]:
+    return [word for value in values for word in (option, str(value))]
+
+
+def _link(steps: Steps, sources: Sequence[str], targets: Sequence[str]) -> list[pathlib.Path]:
+    """Files of the links between the words of each pair of files."""
+    links = []
+    for number, (source, target) in enumerate(zip(sources, targets)):
+        links.append(steps.path(f"links.{number}"))
+        steps.command(f"align {number}", "align", "--source", source, "--target", target, "--output", links[-1], threads=False)
+    return links
+
+
+def _vocabularies(model: pathlib.Path) -> list[str]:
+    if (model / "vocab.spm").exists():
+        return ["--vocab", str(model / "vocab.spm")]
+    return ["--source-vocab", str(model / "source.spm"), "--target-vocab", str(model / "target.spm")]
+
+
+def choose(translations: Path, references: Path) -> Iterator[str]:
+    """Of each line's translations, as `attend translate --n-best` writes them, the one with the highest sentence BLEU; of equal ones the first."""
+    def number(line: str) -> str:
+        return line.partition(" ||| ")[0]
+
+    groups = itertools.groupby(read_lines(translations), key=number)
+    for index, reference in enumerate(read_lines(references)):
+        found, lines = next(groups, ("nothing", iter(())))
+        if found != str(index):
+            raise InputError(f"'{translations}': the translations of line {index + 1} of '{references}' are missing; found {found}")
+        texts = [line.partition(" ||| ")[2].rpartition(" ||| ")[0] for line in lines]
+        yield max(texts, key=lambda text: bleu([text], [reference], effective_order=True))

@@ -1,0 +1,132 @@
+"""attend distill and attend back-translate on text that trains in seconds: what they make, that they go on, what they refuse."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+
+import pytest
+import tiny_run
+from package import ENVIRONMENT, PROGRAM
+
+import attend  # noqa: I001
+from attend.recipes._distill import choose
+
+sacrebleu = pytest.importorskip("sacrebleu", reason="sacrebleu is not installed")
+FILES = ("train_source", "train_target", "valid_source", "valid_target")
+
+
+def program(*arguments):
+    return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, encoding="utf-8", check=False, env=ENVIRONMENT)
+
+
+def toml(value):
+    return f"[{', '.join(map(toml, value))}]" if isinstance(value, list) else json.dumps(value if isinstance(value, (int, float)) else str(value))
+
+
+def write_recipe(path, options):
+    path.write_text("".join(f"{name} = {toml(value)}\n" for name, value in options.items()), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(name="work", scope="module")
+def train_teachers(tmp_path_factory):
+    """A folder with text, two models of opposite directions, and a student's recipe."""
+    folder = tmp_path_factory.mktemp("recipes")
+    options = tiny_run.prepare(folder) | {"validate_every": 40, "checkpoint_every": 40, "max_updates": 40}
+    tiny_run.trained(options, folder / "teacher")
+    turned = dict(zip(FILES, (options[name] for name in (FILES[1], FILES[0], FILES[3], FILES[2]))))
+    tiny_run.trained(options | turned, folder / "reverse")
+    small = options | {"vocab": None, "vocab_size": 60, "vocab_type": "bpe", "decoder.recurrence": "ssru", "max_updates": 6, "validate_every": 6, "checkpoint_every": 3}
+    write_recipe(folder / "student.toml", {name: value for name, value in small.items() if value is not None})
+    guided = small | {"guided_alignment_weight": 0.1}
+    write_recipe(folder / "guided.toml", {name: value for name, value in guided.items() if value is not None})
+    return folder
+
+
+def test_choose_takes_what_is_most_like_the_reference(tmp_path):
+    hypotheses = [["a small dog runs", "a big dog runs home", "dog"], ["one"], ["yes it is", "no ||| it is not"]]
+    references = ["a big dog runs", "one two", "no it is not"]
+    lines = [f"{number} ||| {text} ||| -1.5\n" for number, texts in enumerate(hypotheses) for text in texts]
+    (tmp_path / "n-best").write_text("".join(lines), encoding="utf-8")
+    (tmp_path / "references").write_text("".join(line + "\n" for line in references), encoding="utf-8")
+    expected = [max(texts, key=lambda text: sacrebleu.sentence_bleu(text, [reference]).score) for texts, reference in zip(hypotheses, references)]
+    assert list(choose(tmp_path / "n-best", tmp_path / "references")) == expected
+    (tmp_path / "n-best").write_text("".join(lines[:3]), encoding="utf-8")
+    with pytest.raises(attend.InputError, match="translations of line 2"):
+        list(choose(tmp_path / "n-best", tmp_path / "references"))
+
+
+def test_distill_makes_a_student_of_what_its_teacher_writes(work, tmp_path):
+    given = ("distill", "--teacher", work / "teacher/model", "--recipe", work / "student.toml", "--output", tmp_path / "student", "--beam-size", 2)
+    done = program(*given)
+    assert done.returncode == 0, done.stderr
+    written = (tmp_path / "student/teacher.0").read_text(encoding="utf-8")
+    assert written == program("translate", "--model", work / "teacher/model", "--beam-size", 2, "--input", work / "train.en", "--quiet").stdout
+    config = json.loads((tmp_path / "student/run/checkpoints/update-0000000006/state.json").read_text(encoding="utf-8"))["run"]["options"]
+    assert config["train_target"] == [str(tmp_path / "student/teacher.0")]
+    for model in ("run/model", "model-int8"):
+        assert program("verify", tmp_path / "student" / model).returncode == 0
+    assert program("translate", "--model", tmp_path / "student/model-int8", "--shortlist", tmp_path / "student/shortlist.safetensors", "--input", work / "valid.en").returncode == 0
+    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "student").rglob("*")}
+    again = program(*given)
+    assert (again.returncode, again.stderr) == (0, "")
+    assert {path: path.stat().st_mtime_ns for path in (tmp_path / "student").rglob("*")} == before
+    other = program(*given, "--length-penalty", 1)
+    assert other.returncode == 2 and "step translate 0" in other.stderr and "was made with other options" in other.stderr
+
+
+def test_all_of_distill_together(work, tmp_path):
+    done = program(
+        "distill", "--teacher", work / "teacher/model", "--recipe", work / "guided.toml", "--output", tmp_path / "student", "--beam-size", 3, "--n-best", 3,
+        "--keep-original", "--word-level", "--int8-updates", 4, "--threads", 1)
+    assert done.returncode == 0, done.stderr
+    steps = json.loads((tmp_path / "student/steps.json").read_text(encoding="utf-8"))
+    assert list(steps) == ["translate 0", "choose 0", "align 0", "align 1", "train", "train int8", "quantize", "shortlist"]
+    state = json.loads((tmp_path / "student/int8-run/checkpoints/update-0000000004/state.json").read_text(encoding="utf-8"))
+    assert state["run"]["options"]["quantization_aware"] is True and "teacher" in state["run"]["data_digests"]
+    assert program("verify", tmp_path / "student/model-int8").returncode == 0
+
+
+def test_a_killed_recipe_goes_on(work, tmp_path):
+    def given(output):
+        return ["distill", "--teacher", work / "teacher/model", "--recipe", work / "student.toml", "--output", output, "--threads", 1]
+
+    assert program(*given(tmp_path / "unbroken/out")).returncode == 0
+    with subprocess.Popen([PROGRAM, *map(str, given(tmp_path / "killed/out"))], env=ENVIRONMENT, stderr=subprocess.DEVNULL, start_new_session=True) as process:
+        while not (tmp_path / "killed/out/run/metrics.jsonl").exists():
+            assert process.poll() is None
+            time.sleep(0.01)
+        os.killpg(process.pid, signal.SIGKILL)
+    done = program(*given(tmp_path / "killed/out"))
+    assert done.returncode == 0, done.stderr
+    assert "step translate" not in done.stderr and "step train" in done.stderr
+    for name in ("teacher.0", "run/model/model.safetensors", "model-int8/model.safetensors"):
+        assert (tmp_path / "killed/out" / name).read_bytes() == (tmp_path / "unbroken/out" / name).read_bytes()
+
+
+def test_back_translation_adds_tagged_pairs(work, tmp_path):
+    done = program("back-translate", "--model", work / "reverse/model", "--text", work / "valid.de", "--recipe", work / "student.toml", "--output", tmp_path / "out", "--seed", 3)
+    assert done.returncode == 0, done.stderr
+    drawn = program("translate", "--model", work / "reverse/model", "--sample", "--seed", 3, "--input", work / "valid.de", "--quiet").stdout
+    assert (tmp_path / "out/back.0").read_text(encoding="utf-8") == drawn
+    options = json.loads((tmp_path / "out/run/checkpoints/update-0000000006/state.json").read_text(encoding="utf-8"))["run"]["options"]
+    assert options["train_source"] == [str(work / "train.en"), str(tmp_path / "out/back.0")]
+    assert options["train_target"] == [str(work / "train.de"), str(work / "valid.de")]
+    assert options["train_prefixes"] == ["", "<BT> "]
+    vocabulary = attend.Vocabulary(str(tmp_path / "out/run/model/vocab.spm"))
+    assert "<BT>" in [vocabulary.piece(id) for id in range(len(vocabulary))]
+
+
+@pytest.mark.parametrize("command, arguments, status, part", [
+    ("distill", ["--teacher", "gone", "--recipe", "{F}/student.toml"], 1, "step translate 0 ended with status 3"),
+    ("distill", ["--teacher", "{F}/teacher/model", "--recipe", "{F}/gone.toml"], 3, "gone.toml"),
+    ("distill", ["--teacher", "{F}/teacher/model", "--recipe", "{F}/train.en"], 2, "not valid TOML"),
+    ("distill", ["--teacher", "{F}/teacher/model", "--recipe", "{F}/student.toml", "--n-best", "9"], 2, "n_best is 9, expected at most beam_size, 5"),
+    ("back-translate", ["--model", "{F}/reverse/model", "--text", "{F}/gone", "--recipe", "{F}/student.toml"], 1, "step translate 0 ended with status 3"),
+    ("back-translate", ["--model", "{F}/reverse/model", "--recipe", "{F}/student.toml"], 2, "--text"),
+])
+def test_what_is_missing_is_named(command, arguments, status, part, work, tmp_path):
+    done = program(command, *[word.format(F=work) for word in arguments], "--output", tmp_path / "out")
+    assert done.returncode == status and part in done.stderr, done.stderr

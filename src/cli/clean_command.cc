@@ -1,0 +1,362 @@
+// `attend clean`: drops lines of parallel text, or of text of one language, that are not worth
+// training on.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "attend/error.h"
+#include "base/files.h"
+#include "base/thread_pool.h"
+#include "cli/clean/clean_files.h"
+#include "cli/command_line.h"
+#include "cli/commands.h"
+#include "cli/translate/progress.h"
+#include "data/cleaning/cleaning_report.h"
+#include "data/cleaning/cleaning_rules.h"
+#include "data/cleaning/seen_hashes.h"
+#include "model/adapted_model.h"
+#include "model/quantize.h"
+#include "serve/language_codes.h"
+#include "serve/tasks/translation/language_detector.h"
+#include "tasks/checks.h"
+#include "tasks/loaded_model.h"
+#include "tasks/task_names.h"
+#include "tasks/translation/dual_cross_entropy.h"
+
+namespace attend {
+namespace {
+
+struct CleanOptions {
+  std::string source, target, pairs;
+  std::vector<std::string> output;
+  std::string dropped, report;
+  CleaningOptions rules;
+  int64_t duplicate_memory = 4096;  // MiB
+  std::string model, reverse_model;
+  WeightType type = WeightType::kStored;
+  double min_score = 0, keep_best = 1;
+  int64_t batch_tokens = 2048;
+  double progress = 30;
+
+  bool has_models() const { return !model.empty(); }
+  // A line's verdict depends on lines after it.
+  bool reads_twice() const { return keep_best < 1; }
+};
+
+FieldList Fields(CleanOptions& options) {
+  FieldList fields;
+  fields.Group("Files")
+      .Add("source", &options.source,
+           "source side of parallel text, a sentence a line; alone: text of one language; -: "
+           "standard input")
+      .Add("target", &options.target, "its translation, line by line; -: standard input")
+      .Add("pairs", &options.pairs,
+           "in place of both: a table with source and target in its first two columns, divided by "
+           "a tab, no quotes; -: standard input")
+      .Add("output", &options.output,
+           "files to write kept lines to, one for each file that is read; they are compressed if "
+           "their names end in .gz or .zst, and appear when they are complete")
+      .Add("dropped", &options.dropped,
+           "file to write the other lines to, in columns: number, reason, texts")
+      .Add("report", &options.report,
+           "file to write counts and examples to: a page if its name ends in .md, else JSON")
+      .Group("Rules")
+      .Nest("", Fields(options.rules))
+      .Add("duplicate_memory", &options.duplicate_memory, 1, 1e9,
+           "MiB that finding duplicates may take: about 16 bytes for each kept line")
+      .Group("Scores of two models")
+      .Add("model", &options.model, "model directory, from source to target")
+      .Add("reverse_model", &options.reverse_model, "model directory, from target to source")
+      .Nest("", TypeField(&options.type))
+      .Add("min_score", &options.min_score, 0, 1,
+           "drop pairs whose dual conditional cross-entropy by both models, as a score from 0 to "
+           "1, is lower")
+      .Add("keep_best", &options.keep_best, 0, 1,
+           "keep only this share of the pairs that no other rule drops, those of the best scores; "
+           "the text is read twice")
+      .Add("batch_tokens", &options.batch_tokens, 1, 1e15,
+           "tokens that a model reads together on a thread")
+      .Group("")
+      .Add("progress", &options.progress, 0, 1e9,
+           "seconds between progress lines on standard error; 0: no progress lines");
+  return fields;
+}
+
+[[noreturn]] void Refuse(const std::string& message) {
+  throw Error(ErrorKind::kUsage, "attend clean: " + message);
+}
+
+void CheckModels(const CleanOptions& options) {
+  if (options.model.empty() != options.reverse_model.empty())
+    Refuse("scores need both models, --model and --reverse-model; one is missing");
+  const bool wanted = options.min_score > 0 || options.keep_best < 1;
+  if (wanted && !options.has_models())
+    Refuse("min_score and keep_best need --model and --reverse-model");
+  if (!wanted && options.has_models())
+    Refuse("models are given, but neither min_score nor keep_best; give one of them");
+  if (options.has_models() && options.target.empty() && options.pairs.empty())
+    Refuse("scores are of pairs; give --target, or leave the models out");
+}
+
+// The files to read.
+std::vector<std::string> InputsOf(const CleanOptions& options, const CommonOptions& common) {
+  if (options.pairs.empty() == options.source.empty())
+    Refuse("give either --source, with --target if there is one, or --pairs");
+  if (!options.pairs.empty() && !options.target.empty())
+    Refuse("--target goes with --source; --pairs has both sides");
+  std::vector<std::string> inputs;
+  for (const std::string& name : {options.pairs, options.source, options.target}) {
+    if (!name.empty()) inputs.push_back(common.DataPath(name));
+  }
+  if (options.output.size() != inputs.size()) {
+    Refuse(fmt::format("--output names {} files, expected {}, one for each file that is read",
+                       options.output.size(), inputs.size()));
+  }
+  if (options.reads_twice() && std::ranges::count(inputs, "-") > 0)
+    Refuse("keep_best reads the text twice, and standard input can't be; give a file's name");
+  return inputs;
+}
+
+IsOtherLanguage MakeDetector(const CleanOptions& options, const CommandLine& command_line) {
+  const CleaningOptions& rules = options.rules;
+  const bool given = !rules.source_language.empty() || !rules.target_language.empty();
+  if (!given) return nullptr;
+  if (!HasLanguageDetector()) {
+    if (rules.detect_language && command_line.IsSet("detect_language"))
+      Refuse("this program was built without a language detector (CLD2, libcld2-dev)");
+    return nullptr;
+  }
+  return [](std::string_view text, const std::string& code) {
+    const std::string language = code.substr(0, code.find_first_of("-_"));
+    const std::vector<DetectedLanguage> found = DetectLanguages(text, language);
+    if (found.empty() || !found[0].sure) return false;
+    return !LanguageDistance(language, found[0].code).has_value();
+  };
+}
+
+std::unique_ptr<const DualCrossEntropy> LoadScorers(const CleanOptions& options, int threads) {
+  if (!options.has_models()) return nullptr;
+  std::vector<std::shared_ptr<const Model>> models;
+  for (const std::string& directory : {options.model, options.reverse_model}) {
+    models.push_back(WithWeights(LoadModelWith(directory, ""), options.type));
+    CheckTask(models.back()->config, {"translation"});
+  }
+  return std::make_unique<const DualCrossEntropy>(models[0], models[1], threads);
+}
+
+struct Judged {
+  Fault fault = Fault::kNone;
+  double score = 0;  // of a pair without a fault, where there are models
+};
+
+// Judges line after line.
+class Judge {
+ public:
+  Judge(const CleanOptions& options, CleaningRules rules, int threads)
+      : options_(options),
+        rules_(std::move(rules)),
+        seen_(options.duplicate_memory << 20),
+        scorers_(LoadScorers(options, threads)),
+        pool_(threads) {}
+
+  // The lines of a window.
+  std::vector<Judged> Of(const CleanInput& input, int64_t first_line) {
+    const std::vector<Sides>& lines = input.lines();
+    std::vector<CleaningRules::Verdict> verdicts(lines.size());
+    const auto blocks = static_cast<int64_t>((lines.size() + kBlock - 1) / kBlock);
+    pool_.ParallelFor(blocks, [&](int64_t block, int) {
+      const size_t end = std::min(lines.size(), (static_cast<size_t>(block) + 1) * kBlock);
+      for (size_t i = static_cast<size_t>(block) * kBlock; i < end; ++i)
+        verdicts[i] = rules_.Judge(lines[i]);
+    });
+    std::vector<Judged> judged(lines.size());
+    for (size_t i = 0; i < lines.size(); ++i) {
+      judged[i].fault = verdicts[i].fault;
+      if (WasSeen(verdicts[i])) judged[i].fault = Fault::kDuplicate;
+    }
+    if (scorers_ != nullptr) AddScores(lines, first_line, &judged);
+    return judged;
+  }
+
+ private:
+  static constexpr size_t kBlock = 64;  // lines that a thread takes at a time
+
+  // Of either side: a pair that was seen by one adds the other, since it is dropped anyway.
+  bool WasSeen(const CleaningRules::Verdict& verdict) {
+    bool seen = false;
+    for (const uint64_t hash : verdict.hashes) seen |= !seen_.Add(hash);
+    return seen;
+  }
+
+  void AddScores(const std::vector<Sides>& lines, int64_t first_line,
+                 std::vector<Judged>* judged) const {
+    std::vector<std::string> sources, targets;
+    std::vector<size_t> places;
+    for (size_t i = 0; i < lines.size(); ++i) {
+      if ((*judged)[i].fault != Fault::kNone) continue;
+      places.push_back(i);
+      sources.emplace_back(lines[i][0]);
+      targets.emplace_back(lines[i][1]);
+    }
+    ScoreOptions scoring;
+    scoring.batch_tokens = options_.batch_tokens;
+    scoring.first_line = first_line;
+    const std::vector<double> scores = scorers_->Score(sources, targets, scoring);
+    for (size_t i = 0; i < places.size(); ++i) {
+      Judged& line = (*judged)[places[i]];
+      line.score = scores[i];
+      if (!(line.score >= options_.min_score)) line.fault = Fault::kScore;
+    }
+  }
+
+  const CleanOptions& options_;
+  const CleaningRules rules_;
+  SeenHashes seen_;
+  const std::unique_ptr<const DualCrossEntropy> scorers_;
+  ThreadPool pool_;
+};
+
+// Of the lines without a fault, those that are not among the best share get one. Of equal scores
+// the first lines stay.
+void KeepBest(double share, std::vector<Judged>* judged) {
+  std::vector<size_t> order;
+  for (size_t i = 0; i < judged->size(); ++i) {
+    if ((*judged)[i].fault == Fault::kNone) order.push_back(i);
+  }
+  std::ranges::stable_sort(order, std::greater<>(), [&](size_t i) { return (*judged)[i].score; });
+  const auto kept = static_cast<size_t>(share * static_cast<double>(order.size()));
+  for (size_t i = kept; i < order.size(); ++i) (*judged)[order[i]].fault = Fault::kShare;
+}
+
+// What becomes of the lines.
+class Results {
+ public:
+  explicit Results(const CleanOptions& options) {
+    for (const std::string& path : options.output)
+      outputs_.push_back(std::make_unique<CleanOutput>(path));
+    if (!options.dropped.empty()) dropped_ = std::make_unique<CleanOutput>(options.dropped);
+    if (!options.report.empty()) report_file_ = std::make_unique<AtomicFile>(options.report);
+    as_page_ = options.report.ends_with(".md");
+  }
+
+  void Add(const CleanInput& input, int64_t first_line, std::span<const Judged> judged) {
+    for (size_t i = 0; i < judged.size(); ++i) {
+      const Fault fault = judged[i].fault;
+      const Sides& sides = input.lines()[i];
+      const int64_t number = first_line + static_cast<int64_t>(i);
+      report_.Add(fault, number, sides);
+      if (fault == Fault::kNone) {
+        const std::vector<std::string_view> whole = input.Whole(i);
+        for (size_t file = 0; file < outputs_.size(); ++file) outputs_[file]->Write(whole[file]);
+      } else if (dropped_ != nullptr) {
+        dropped_->Write(DroppedLine(number, FaultName(fault), sides));
+      }
+    }
+  }
+
+  // The files appear.
+  void Commit() {
+    for (const auto& output : outputs_) output->Commit();
+    if (dropped_ != nullptr) dropped_->Commit();
+    if (report_file_ == nullptr) return;
+    report_file_->Write(as_page_ ? report_.Markdown() : report_.ToJson().dump(2) + "\n");
+    report_file_->Commit();
+  }
+
+  const CleaningReport& report() const { return report_; }
+
+ private:
+  std::vector<std::unique_ptr<CleanOutput>> outputs_;
+  std::unique_ptr<CleanOutput> dropped_;
+  std::unique_ptr<AtomicFile> report_file_;
+  bool as_page_ = false;
+  CleaningReport report_;
+};
+
+// Calls use(input, its first line's number) for each window.
+template <class Use>
+void ForEachWindow(CleanInput* input, Progress* progress, const Use& use) {
+  while (input->Next()) {
+    use(*input, input->windows().number());
+    const int64_t lines = std::ssize(input->lines());
+    progress->Add(input->windows().number() + lines - 1, lines, 0, input->windows().Fraction());
+  }
+}
+
+// With what is known of all lines before any is written.
+void RunTwice(const CleanOptions& options, const std::vector<std::string>& paths, int threads,
+              Judge* judge, Progress* progress, Results* results) {
+  const bool table = !options.pairs.empty();
+  std::vector<Judged> judged;
+  CleanInput first(paths, table, threads);
+  ForEachWindow(&first, progress, [&](const CleanInput& input, int64_t number) {
+    const std::vector<Judged> of_window = judge->Of(input, number);
+    judged.insert(judged.end(), of_window.begin(), of_window.end());
+  });
+  KeepBest(options.keep_best, &judged);
+  CleanInput second(paths, table, threads);
+  while (second.Next()) {
+    const auto number = static_cast<size_t>(second.windows().number());
+    if (number - 1 + second.lines().size() > judged.size()) break;
+    results->Add(second, static_cast<int64_t>(number),
+                 std::span(judged).subspan(number - 1, second.lines().size()));
+  }
+  if (!second.lines().empty() || results->report().lines() != std::ssize(judged)) {
+    throw Error(ErrorKind::kInput,
+                fmt::format("{} changed while it was read; start again", second.windows().name()));
+  }
+}
+
+void Run(const CleanOptions& options, const CommonOptions& common,
+         const CommandLine& command_line) {
+  const int threads = common.ThreadCount();
+  CheckModels(options);
+  const std::vector<std::string> paths = InputsOf(options, common);
+  Judge judge(options, CleaningRules(options.rules, MakeDetector(options, command_line)), threads);
+  Results results(options);
+  Progress progress(common.quiet ? 0 : options.progress, isatty(STDERR_FILENO) == 1,
+                    common.MakeLog());
+  progress.Start(0);
+  if (options.reads_twice()) {
+    RunTwice(options, paths, threads, &judge, &progress, &results);
+  } else {
+    CleanInput input(paths, !options.pairs.empty(), threads);
+    ForEachWindow(&input, &progress, [&](const CleanInput& window, int64_t number) {
+      results.Add(window, number, judge.Of(window, number));
+    });
+  }
+  progress.End();
+  results.Commit();
+  common.MakeLog()(LogLevel::kInfo, results.report().Text());
+  if (results.report().kept() == 0)
+    common.MakeLog()(LogLevel::kWarning, "no line was kept; the report tells why");
+  PrintReport(common, results.report().ToJson());
+}
+
+}  // namespace
+
+int RunClean(const std::vector<std::string>& arguments) {
+  CommonOptions common;
+  CleanOptions options;
+  CommandLine command_line(
+      "clean", "drop lines of parallel text, or of text of one language, not worth training on",
+      "attend clean --source raw.en --target raw.de --output clean.en clean.de\n"
+      "attend clean --pairs raw.tsv.gz --source-language en --target-language de --output "
+      "clean.tsv --dropped dropped.tsv --report report.md\n"
+      "attend clean --source raw.de --source-language de --output clean.de\n"
+      "attend clean --source raw.en --target raw.de --output clean.en clean.de --model EN-DE "
+      "--reverse-model DE-EN --keep-best 0.8");
+  command_line.Options(Fields(options))
+      .Options(Fields(common, {"threads", "quiet", "json", "data_dir"}))
+      .Required({"output"});
+  if (!command_line.Parse(arguments)) return 0;
+  Run(options, common, command_line);
+  return 0;
+}
+
+}  // namespace attend

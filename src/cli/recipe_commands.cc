@@ -1,0 +1,162 @@
+// `attend distill` and `attend back-translate`: start attend.recipes of the Python package, which
+// runs other commands of this program one after another.
+#include <fmt/format.h>
+
+#include "attend/error.h"
+#include "base/files.h"
+#include "cli/command_line.h"
+#include "cli/commands.h"
+#include "cli/python_package.h"
+#include "tasks/loaded_model.h"
+
+namespace attend {
+namespace {
+
+// What a recipe says of its text.
+struct RecipeText {
+  std::vector<std::string> sources, targets;
+  double guided_alignment_weight = 0;
+  std::string init, vocab, source_vocab;
+};
+
+// Throws Error for what is no recipe, or one without pairs.
+RecipeText ReadRecipe(const std::string& path) {
+  RecipeText text;
+  FieldList fields;
+  fields.Add("train_source", &text.sources, "")
+      .Add("train_target", &text.targets, "")
+      .Add("guided_alignment_weight", &text.guided_alignment_weight, 0, 100, "")
+      .Add("init", &text.init, "")
+      .Add("vocab", &text.vocab, "")
+      .Add("source_vocab", &text.source_vocab, "");
+  constexpr bool kPassOverOthers = true;
+  FieldsFromToml(ReadFile(path, kMaxTomlBytes), fields, path, kPassOverOthers);
+  if (!text.sources.empty() && text.sources.size() == text.targets.size()) return text;
+  throw Error(ErrorKind::kConfiguration,
+              fmt::format("{}: train_source names {} files and train_target {}, expected as many, "
+                          "and one at least",
+                          path, text.sources.size(), text.targets.size()));
+}
+
+struct RecipeOptions {
+  std::string recipe, output;
+  WeightType type = WeightType::kStored;
+  int64_t beam_size = 5;
+};
+
+FieldList Fields(RecipeOptions& options) {
+  FieldList fields;
+  fields
+      .Add("recipe", &options.recipe,
+           "TOML file of the model to train, as `attend train --config` reads it")
+      .Add("output", &options.output,
+           "folder for everything that is made; run/model in it is the model. The same call goes "
+           "on where an earlier one ended")
+      .Nest("", TypeField(&options.type))
+      .Add("beam_size", &options.beam_size, 1, 64, "hypotheses that a translation keeps");
+  return fields;
+}
+
+Json CallOf(const char* command, RecipeOptions& options, const RecipeText& text,
+            const CommonOptions& common) {
+  Json call = FieldsToJson(Fields(options));
+  call["config"] = call["recipe"];
+  call.erase("recipe");
+  call.update({{"command", command},
+               {"sources", text.sources},
+               {"targets", text.targets},
+               {"threads", common.threads},
+               {"quiet", common.quiet},
+               {"data_dir", common.data_dir}});
+  return call;
+}
+
+struct DistillOptions {
+  std::string teacher;
+  double length_penalty = 0.6;
+  int64_t n_best = 1, int8_updates = 0;
+  bool keep_original = false, word_level = false;
+};
+
+FieldList Fields(DistillOptions& options) {
+  FieldList fields;
+  fields.Add("teacher", &options.teacher, "model directory that the student learns from")
+      .Add("length_penalty", &options.length_penalty, 0, 10, "of the teacher's search")
+      .Add("n_best", &options.n_best, 1, 64,
+           "above 1: of so many translations the student learns the one that is most like the "
+           "reference, by sentence BLEU")
+      .Add("keep_original", &options.keep_original, "learn the reference translations too")
+      .Add("word_level", &options.word_level,
+           "learn the teacher's predictions of each token too, by its vocabularies, as the option "
+           "teacher of `attend train` does")
+      .Add("int8_updates", &options.int8_updates, 0, 1e9,
+           "updates that follow the training with products rounded as int8 rounds them");
+  return fields;
+}
+
+struct BackTranslateOptions {
+  std::string model, tag = "<BT>";
+  std::vector<std::string> text;
+  bool sample = true;
+  int64_t top_k = 0;
+};
+
+FieldList Fields(BackTranslateOptions& options) {
+  FieldList fields;
+  fields
+      .Add("model", &options.model,
+           "model directory from the recipe's target language to its source language")
+      .Add("text", &options.text, "text of the target language, a sentence a line")
+      .Add("sample", &options.sample, "draw translations at random in place of a beam search")
+      .Add("top_k", &options.top_k, 0, 1000, "draw from so many likeliest tokens; 0: from all")
+      .Add("tag", &options.tag,
+           "what each back-translated source begins with, so that the model can tell; empty: "
+           "nothing");
+  return fields;
+}
+
+}  // namespace
+
+int RunDistill(const std::vector<std::string>& arguments) {
+  CommonOptions common;
+  RecipeOptions options;
+  DistillOptions own;
+  CommandLine command_line(
+      "distill", "train a small model on what a large one writes",
+      "attend distill --teacher big/model --recipe student.toml --output student\n"
+      "attend distill --teacher big/model --recipe student.toml --output student --n-best 8 "
+      "--beam-size 8 --word-level --int8-updates 1000");
+  command_line.Options(Fields(own))
+      .Options(Fields(options))
+      .Options(Fields(common, {"threads", "quiet", "data_dir"}))
+      .Required({"teacher", "recipe", "output"});
+  if (!command_line.Parse(arguments)) return 0;
+  const RecipeText text = ReadRecipe(options.recipe);
+  Json call = CallOf("distill", options, text, common);
+  call.update(FieldsToJson(Fields(own)));
+  call["alignments"] = text.guided_alignment_weight > 0;
+  RunInPython("distill", "attend.recipes", call);
+}
+
+int RunBackTranslate(const std::vector<std::string>& arguments) {
+  CommonOptions common;
+  RecipeOptions options;
+  BackTranslateOptions own;
+  CommandLine command_line(
+      "back-translate", "train on text of the target language alone, too",
+      "attend back-translate --model de-en/model --text plain.de --recipe en-de.toml --output "
+      "en-de");
+  command_line.Options(Fields(own))
+      .Options(Fields(options))
+      .Options(Fields(common, {"threads", "seed", "quiet", "data_dir"}))
+      .Required({"model", "text", "recipe", "output"});
+  if (!command_line.Parse(arguments)) return 0;
+  const RecipeText text = ReadRecipe(options.recipe);
+  Json call = CallOf("back-translate", options, text, common);
+  call.update(FieldsToJson(Fields(own)));
+  call["seed"] = common.seed;
+  call["makes_vocabulary"] = text.init.empty() && text.vocab.empty() && text.source_vocab.empty();
+  RunInPython("back-translate", "attend.recipes", call);
+}
+
+}  // namespace attend

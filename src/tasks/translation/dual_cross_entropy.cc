@@ -1,0 +1,54 @@
+#include "tasks/translation/dual_cross_entropy.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "attend/error.h"
+#include "model/model_directory.h"
+
+namespace attend {
+namespace {
+
+void CheckDirections(const Model& forward, const Model& backward) {
+  const std::vector<std::string>&there = forward.config.languages,
+        &back = backward.config.languages;
+  if (there.empty() || back.empty()) return;
+  if (std::equal(there.begin(), there.end(), back.rbegin(), back.rend())) return;
+  throw Error(ErrorKind::kUsage,
+              fmt::format("the model translates from {}, and the reverse model from {}; expected "
+                          "one that translates from {}",
+                          fmt::join(there, " to "), fmt::join(back, " to "),
+                          fmt::join(there.rbegin(), there.rend(), " to ")));
+}
+
+// Of a token.
+double CrossEntropy(const PairScore& score) {
+  return -score.log_probability / static_cast<double>(score.token_log_probabilities.size());
+}
+
+}  // namespace
+
+DualCrossEntropy::DualCrossEntropy(std::shared_ptr<const Model> forward,
+                                   std::shared_ptr<const Model> backward, int threads)
+    : forward_(forward, threads), backward_(backward, threads) {
+  CheckDirections(*forward, *backward);
+}
+
+std::vector<double> DualCrossEntropy::Score(std::span<const std::string> sources,
+                                            std::span<const std::string> targets,
+                                            const ScoreOptions& options) const {
+  const std::vector<PairScore> there = forward_.Score(sources, targets, options),
+                               back = backward_.Score(targets, sources, options);
+  std::vector<double> scores;
+  for (size_t i = 0; i < there.size(); ++i) {
+    const double f = CrossEntropy(there[i]), b = CrossEntropy(back[i]);
+    scores.push_back(std::exp(-(std::abs(f - b) + (f + b) / 2)));
+  }
+  return scores;
+}
+
+}  // namespace attend
