@@ -8,6 +8,9 @@
 namespace attend {
 namespace {
 
+// Tokens that are asked for after one output: each costs time at every step.
+constexpr size_t kMostWanted = 128;
+
 bool BeginsCharacter(char byte) { return (static_cast<uint8_t>(byte) & 0xC0) != 0x80; }
 
 // Where the character at `begin` ends.
@@ -68,7 +71,8 @@ void TermPathsGuide::Read(std::string_view more, State* state) const {
         begin == 0 ? state->in_word : JoinsAtEnd(std::string_view(text).substr(0, begin));
     if (in_word && JoinsAtStart(rest)) continue;
     std::string here(paths_.terms_.size(), '\0');  // 1: the term has been found
-    for (const TermPaths::Pattern& pattern : paths_.patterns_) {
+    for (const int32_t number : paths_.begins_[static_cast<uint8_t>(rest[0])]) {
+      const TermPaths::Pattern& pattern = paths_.patterns_[number];
       const Found found = Match(pattern, text, begin, fresh);
       if (found == Found::kBegun || found == Found::kEnded) live = std::min(live, begin);
       if (found < Found::kEnded || std::exchange(here[pattern.term], '\1') != '\0') continue;
@@ -122,12 +126,19 @@ void TermPathsGuide::Finish(State* state) const {
       gained = std::max(gained, paths_.terms_[left.term].tokens - left.tokens);
   }
   state->left -= gained;
+  SetWanted(state);
+}
+
+// What goes on with a term comes first, so that one of those that stay leads on.
+void TermPathsGuide::SetWanted(State* state) const {
   std::vector<int32_t> from = {state->node, TermPaths::kSpaced};
   if (state->opened) from.push_back(TermPaths::kJoined);
   state->wanted.clear();
   for (const int32_t node : from) {
-    for (const TermPaths::Node::Child& child : paths_.nodes_[node].children)
+    for (const TermPaths::Node::Child& child : paths_.nodes_[node].children) {
+      if (state->wanted.size() == kMostWanted) break;
       if (Leads(*state, child.node)) state->wanted.push_back(child.id);
+    }
   }
   std::ranges::sort(state->wanted);
   state->wanted.erase(std::ranges::unique(state->wanted).begin(), state->wanted.end());

@@ -53,6 +53,7 @@ class TermPathsGuide : public TermGuide {
   // `opened`: as the state was before the token.
   void Move(int32_t token, bool opened, State* state) const;
   void Finish(State* state) const;
+  void SetWanted(State* state) const;
   int32_t NumberOf(State state);
 
   const TermPaths& paths_;

@@ -92,6 +92,7 @@ void TermPaths::AddPattern(Pattern pattern) {
     other.inflect = other.inflect || pattern.inflect;
     return;
   }
+  begins_[static_cast<uint8_t>(pattern.text[0])].push_back(static_cast<int32_t>(patterns_.size()));
   patterns_.push_back(std::move(pattern));
 }
 

@@ -9,6 +9,7 @@
 #ifndef ATTEND_TASKS_TRANSLATION_TERM_PATHS_H_
 #define ATTEND_TASKS_TRANSLATION_TERM_PATHS_H_
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -75,6 +76,7 @@ class TermPaths : public WantedTerms {
   const TokenTexts& texts_;
   std::vector<Term> terms_;
   std::vector<Pattern> patterns_;
+  std::array<std::vector<int32_t>, 256> begins_;  // patterns by their first byte
   std::vector<Node> nodes_;
   std::vector<int32_t> tokens_;
 };
