@@ -94,7 +94,7 @@ def test_weights_are_tuned_on_bleu(lists, relative, tmp_path):
     references = [max((score, text) for (of, text, _), score in zip(rows, liked, strict=True) if of == number)[1] for number in range(len(LINES))]
     (tmp_path / "references").write_text("\n".join(references) + "\n", encoding="utf-8")
     done = rerank(lists, "--model", relative, "--tune", tmp_path / "references")
-    first = [next(text for of, text, _ in rows if of == number) for number in range(len(LINES))]
+    first = [max((score, text) for of, text, score in rows if of == number)[1] for number in range(len(LINES))]
     before, after = (bleu(texts, [references]).score for texts in (first, done.stdout.splitlines()))
     assert f"BLEU {after:.2f}, before {before:.2f}: --weights 1 " in done.stderr
     assert after > before

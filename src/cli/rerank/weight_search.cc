@@ -45,7 +45,10 @@ std::vector<double> TuneWeights(const std::vector<ScoredList>& lists, const Metr
   };
   for (double step = kFirstStep; step >= kLastStep;) {
     bool better = false;
-    for (size_t i = 1; i < weights.size(); ++i) better |= improves(i, step) || improves(i, -step);
+    for (size_t i = 1; i < weights.size(); ++i) {
+      for (const double far : {1, 2, 4, 8})  // what is near may be no better
+        better |= improves(i, far * step) || improves(i, -far * step);
+    }
     if (!better) step /= 2;
   }
   return weights;

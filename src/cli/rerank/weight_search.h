@@ -29,8 +29,8 @@ double CorpusScoreOf(const std::vector<ScoredList>& lists, const Metric& metric,
                      const std::vector<double>& weights);
 
 // Weights that are at least as good as these by the metric: pattern search (Hooke and Jeeves 1961).
-// Each weight but the first, which gives the scale, is tried a step above and a step below; the
-// first change that is better is taken. Where none is, the step is halved, from 1/2 to 1/64.
+// Each weight but the first, which gives the scale, is tried one, two, four and eight steps above
+// and below; what is better is taken. Where nothing is, the step is halved, from 1/2 to 1/64.
 // Deterministic.
 std::vector<double> TuneWeights(const std::vector<ScoredList>& lists, const Metric& metric,
                                 std::vector<double> weights);
