@@ -88,6 +88,22 @@ def test_what_a_program_loads_is_on_the_list(program):
     assert {name for name, loads in listed.items() if not any(one.startswith(loads) for one in loaded)} <= optional
 
 
+def test_a_wheels_bill_has_what_it_holds_and_the_hashes_of_that(tmp_path):
+    from cyclonedx.schema import SchemaVersion
+    from cyclonedx.validation.json import JsonStrictValidator
+
+    path = ROOT / "deploy/wheels/libraries.toml"
+    if not path.exists():
+        pytest.skip("deploy/wheels/libraries.toml is missing")
+    text = made("wheel", tmp_path)
+    assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(text) is None
+    components = {component["name"]: component for component in json.loads(text)["components"]}
+    given = tomllib.loads(path.read_text(encoding="utf-8"))
+    for library in given["library"] + given["headers"]:
+        assert components[library["name"]]["hashes"] == [{"alg": "SHA-256", "content": library["sha256"]}]
+    assert components["zlib"]["purl"].startswith("pkg:deb/debian/zlib@1.2.") and "SentencePiece" in components
+
+
 def test_an_image_needs_its_root(tmp_path):
     done = sbom("container", tmp_path / "x.json")
     assert done.returncode == 2 and "--root" in done.stderr
