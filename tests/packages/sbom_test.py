@@ -88,6 +88,23 @@ def test_what_a_program_loads_is_on_the_list(program):
     assert {name for name, loads in listed.items() if not any(one.startswith(loads) for one in loaded)} <= optional
 
 
+def test_a_wheels_bill_has_what_it_holds_and_the_hashes_of_that(tmp_path):
+    from cyclonedx.schema import SchemaVersion
+    from cyclonedx.validation.json import JsonStrictValidator
+
+    path = ROOT / "deploy/wheels/libraries.toml"
+    if not path.exists():
+        pytest.skip("deploy/wheels/libraries.toml is missing")
+    text = made("wheel", tmp_path)
+    assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(text) is None
+    components = json.loads(text)["components"]
+    given = tomllib.loads(path.read_text(encoding="utf-8"))
+    hashes = {(one["name"], one["hashes"][0]["content"]) for one in components if "hashes" in one}
+    assert hashes == {(library["name"], library["sha256"]) for library in given["library"] + given["headers"]}
+    (url,) = [one["purl"] for one in components if one["name"] == "zlib"]
+    assert url.startswith("pkg:deb/debian/zlib@1.2.") and "SentencePiece" in {one["name"] for one in components}
+
+
 def test_an_image_needs_its_root(tmp_path):
     done = sbom("container", tmp_path / "x.json")
     assert done.returncode == 2 and "--root" in done.stderr

@@ -8,7 +8,7 @@ import sys
 import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-LISTS = sorted((ROOT / "tools").glob("requirements*.txt"))
+LISTS = [path for path in sorted((ROOT / "tools").glob("requirements*.txt")) if "--hash=" not in path.read_text(encoding="utf-8")]
 
 
 def packages(lock):
