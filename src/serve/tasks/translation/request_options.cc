@@ -33,26 +33,11 @@ FieldList Fields(RequestOptions& options) {
       .Add("source", &options.source, "language of the text; auto: detected; empty: the model's")
       .Add("target", &options.target, "language of the translation; empty: the model's")
       .Nest("", Fields(options.translation)
-                    .Select({"beam_size",
-                             "length_penalty",
-                             "n_best",
-                             "beam_groups",
-                             "diversity",
-                             "sample",
-                             "mbr",
-                             "mbr_samples",
-                             "temperature",
-                             "top_k",
-                             "top_p",
-                             "seed",
-                             "no_repeat_ngram",
-                             "repetition_penalty",
-                             "max_length",
-                             "min_length",
-                             "allow_unknown",
-                             "alignments",
-                             "quality",
-                             "alignment_layer"}))
+                    .Select({"beam_size", "length_penalty", "n_best", "beam_groups", "diversity",
+                             "sample", "mbr", "mbr_samples", "temperature", "top_k", "top_p",
+                             "seed", "no_repeat_ngram", "repetition_penalty", "max_length",
+                             "min_length", "allow_unknown", "alignments", "alignment_layer"}))
+      .Nest("", Fields(options.translation).Select({"quality"}))
       .Add("protect", &options.protect,
            "copy the spans that training protected exactly; false: translate them like other text")
       .Add("attention", &options.attention,
