@@ -113,8 +113,8 @@ void Protection::Restore(const std::string& text, const MaskedText& masked,
                                  WordsAfter(hypothesis->text, restored.text, restored.places);
   for (AlignmentLink& link : hypothesis->alignment)
     link = {source_words.at(link.source), target_words.at(link.target)};
-  hypothesis->word_quality = QualityAfter(hypothesis->word_quality, target_words,
-                                          CountWords(restored.text));
+  hypothesis->word_quality =
+      QualityAfter(hypothesis->word_quality, target_words, CountWords(restored.text));
   hypothesis->text = std::move(restored.text);
   hypothesis->protected_spans = masked.found;
   hypothesis->protected_kept = restored.kept;

@@ -28,8 +28,8 @@ const std::shared_ptr<const Model>& GoldenModel() {
 }
 
 const std::vector<std::string>& Texts() {
-  static const std::vector<std::string> texts = {"lumi tavo keri", "sona mipa, rudu vesta!", "keri",
-                                                 "***", "tavo tavo lumi sona", ""};
+  static const std::vector<std::string> texts = {
+      "lumi tavo keri", "sona mipa, rudu vesta!", "keri", "***", "tavo tavo lumi sona", ""};
   return texts;
 }
 

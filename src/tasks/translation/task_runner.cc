@@ -161,7 +161,8 @@ void TaskRunner::Judge(const PairScore& score, bool quality, Hypothesis* hypothe
   // The end counts where the model wrote it. What is forced may be less than all ids.
   const bool whole = std::ssize(tokens) == std::ssize(hypothesis->ids) + 1;
   const bool ended = whole && hypothesis->finished;
-  SetQuality(ended ? tokens : tokens.first(tokens.size() - 1), Words(loaded_->target_vocabulary.get(), {}, ids, 0), hypothesis);
+  SetQuality(ended ? tokens : tokens.first(tokens.size() - 1),
+             Words(loaded_->target_vocabulary.get(), {}, ids, 0), hypothesis);
 }
 
 std::vector<PairScore> TaskRunner::Score(const ScoredPairs& pairs, const ScoreOptions& options,

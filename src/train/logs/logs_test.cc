@@ -251,8 +251,7 @@ TEST_F(LogsTest, ReportHasWhatEachRankDid) {
   add(20, {{100, nullptr, 1, 0.5, 0}, {100, 100, 2, 0, 0}});
   const Json data = times.ToJson();
   EXPECT_EQ(data["ranks"], (Json::parse("[[200.0,2.0,2.0,1.0,0.0],[400.0,2.5,4.0,0.0,0.25]]")));
-  EXPECT_EQ(data["rank_curves"],
-            (Json::parse("[[[10,100.0],[20,100.0]],[[10,150.0],[20,50.0]]]")));
+  EXPECT_EQ(data["rank_curves"], (Json::parse("[[[10,100.0],[20,100.0]],[[10,150.0],[20,50.0]]]")));
   add(20, {{100, 100, 4, 0, 0}, {100, 100, 2, 0, 0}});  // a resumed run's
   EXPECT_EQ(times.ToJson()["rank_curves"][0], (Json::parse("[[10,100.0],[20,25.0]]")));
   add(30, {{100, 100, 1, 0, 0}});  // went on with another number of processes

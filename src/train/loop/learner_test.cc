@@ -79,7 +79,8 @@ Batch RandomBatch(int64_t rows, uint64_t seed) {
 
 GlobalBatch Together(std::vector<Batch> batches) {
   GlobalBatch batch{std::move(batches)};
-  for (const Batch& each : batch.batches) batch.targets += SmallTask().CountTargets(each.examples());
+  for (const Batch& each : batch.batches)
+    batch.targets += SmallTask().CountTargets(each.examples());
   return batch;
 }
 
