@@ -22,6 +22,8 @@ score: float = one.hypotheses[0].score + translator.score("a", "b").log_probabil
 text: str = one + " ".join(translator.translate_lines(attend.read_lines("lines.gz")))
 mean: float = float(translator.attention("a").cross.mean()) + attend.bleu(["a"], [["b"]], tokenize="zh")
 ids: list[int] = attend.Vocabulary("vocab.spm").encode(one)
+matches: list[attend.MemoryMatch] = attend.TranslationMemory("a.tmx", source="en").find("a", memory_threshold=50)
+close: float = attend.TranslationMemory.of([("a", "b")]).find("a")[0].score + len(attend.TranslationMemory("a.tsv"))
 attend.quantize("model", "int8")
 first: int = attend.extend("model", [">>de<<"], "more")
 generator = attend.Generator("model", threads=2)

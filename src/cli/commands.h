@@ -22,6 +22,7 @@ int RunFill(const std::vector<std::string>& arguments);
 int RunGenerate(const std::vector<std::string>& arguments);
 int RunImport(const std::vector<std::string>& arguments);
 int RunInspect(const std::vector<std::string>& arguments);
+int RunMatch(const std::vector<std::string>& arguments);
 int RunPaper(const std::vector<std::string>& arguments);
 int RunParse(const std::vector<std::string>& arguments);
 int RunQuantize(const std::vector<std::string>& arguments);

@@ -20,11 +20,13 @@
 #include "base/sha256.h"
 #include "cli/command_line.h"
 #include "cli/line_windows.h"
+#include "cli/memory_options.h"
 #include "cli/translate/output.h"
 #include "cli/translate/progress.h"
 #include "cli/translate/shard.h"
 #include "cli/translate/stop_signals.h"
 #include "cli/translate/translation_counts.h"
+#include "memory/memory_file.h"
 #include "model/adapted_model.h"
 #include "tasks/loaded_model.h"
 #include "tasks/translation/line_batch.h"
@@ -42,6 +44,8 @@ struct TranslateOptions {
   double progress = 30;
   bool scores = false;
   std::string target_prefix;  // a file
+  MemoryOptions memory;
+  bool memory_exact = true;
   LineOptions lines;
   TranslationOptions translation;
 };
@@ -68,6 +72,10 @@ FieldList Fields(TranslateOptions& options) {
       .Add("target_prefix", &options.target_prefix,
            "file with a line for each line of the input: the words that its translation begins "
            "with, as the model writes them; empty: any. A line with such words is not divided")
+      .Nest("", Fields(options.memory))
+      .Add("memory_exact", &options.memory_exact,
+           "a line that is a source of the memory, but for white space, gets its target as it "
+           "stands, with score 0; not a line with a target prefix")
       .Nest("", Fields(options.lines))
       .Nest("", Fields(options.translation));
   return fields;
@@ -80,6 +88,7 @@ constexpr const char* kWithoutEffect[] = {"model",  "adapter",  "input",        
 // What another call must share to go on with this one's output.
 JobKey KeyOf(TranslateOptions options, const std::optional<std::pair<int64_t, int64_t>>& lines) {
   JobKey key{.program = ProgramVersion()};
+  if (!options.memory.path.empty()) options.memory.path = Sha256OfFile(options.memory.path);
   if (!options.translator.shortlist.empty())
     options.translator.shortlist = Sha256OfFile(options.translator.shortlist);
   // Only a job with an output file is continued; a pipe can't be read before it runs.
@@ -118,6 +127,7 @@ struct TranslateCall {
   const TranslateOptions& options;
   const Translator& translator;
   const Model& model;
+  const TranslationMemory* memory;  // null: there is none
   LineWindows* window;
   TranslationOutput* out;
   Progress* progress;
@@ -127,17 +137,30 @@ struct TranslateCall {
   // What was repaired, cut, divided or unknown so far.
   void Report(const Log& log) const;
   void TranslateWindow() const;
+  // The target of the memory's unit that has this line as its source; nothing where none has.
+  std::optional<std::string> Remembered(const std::string& line, const std::string& prefix) const;
 };
+
+std::optional<std::string> TranslateCall::Remembered(const std::string& line,
+                                                     const std::string& prefix) const {
+  if (memory == nullptr || !options.memory_exact || !prefix.empty()) return std::nullopt;
+  const auto matches = memory->Find(line, {.threshold = 100, .most = 1});
+  if (matches.empty()) return std::nullopt;
+  return matches[0].target;
+}
 
 // A line that can't be translated ends the run, after those before it.
 void TranslateCall::TranslateWindow() const {
   LineBatch batch(&translator, model, options.lines);
+  std::vector<std::optional<std::string>> remembered;
   int64_t number = window->number();
   std::exception_ptr refused;
   for (size_t i = 0; i < window->lines().size(); ++i) {
     try {
-      batch.Add(window->lines()[i], fmt::format("line {}", number++),
-                options.target_prefix.empty() ? "" : window->lines(1)[i]);
+      const std::string prefix = options.target_prefix.empty() ? "" : window->lines(1)[i];
+      remembered.push_back(Remembered(window->lines()[i], prefix));
+      batch.Add(remembered.back() ? "" : window->lines()[i], fmt::format("line {}", number++),
+                prefix);
     } catch (const Error&) {
       refused = std::current_exception();
       break;
@@ -146,8 +169,10 @@ void TranslateCall::TranslateWindow() const {
   number = window->number();
   std::string text;
   int64_t tokens = 0;
-  const std::vector<Translation> translations = batch.Translate(options.translation);
-  for (const Translation& translation : translations) {
+  std::vector<Translation> translations = batch.Translate(options.translation);
+  for (size_t i = 0; i < translations.size(); ++i) {
+    Translation& translation = translations[i];
+    if (remembered[i]) translation.hypotheses = {{.text = *remembered[i]}};
     for (const Hypothesis& hypothesis : translation.hypotheses) {
       text += FormatLine(number - 1, hypothesis, options);
     }
@@ -276,6 +301,7 @@ int Translate(const std::vector<std::string>& arguments, const RunOnDevice& run_
       "echo 'A dog runs.' | attend translate --model MODEL --scores\n"
       "attend translate --model MODEL --input all.en.gz --output all.de.gz --resume --shard 3/8\n"
       "attend translate --model MODEL --sample --top-k 20 --input plain.de --output back.en\n"
+      "attend translate --model MODEL --memory units.tmx --input test.en\n"
       "attend translate --model LSTM --device cpu --input test.en");
   command_line.Options(Fields(options))
       .Options(Fields(common, {"threads", "quiet", "data_dir"}))
@@ -284,12 +310,17 @@ int Translate(const std::vector<std::string>& arguments, const RunOnDevice& run_
   options.translation.scores = options.scores;
   CheckTranslationOptions(options.translation);
   TakeTargetPrefix(common, &options);
+  options.memory.path = common.DataPath(options.memory.path);
   CheckDevice(options);
   const LineShard shard = LineShard::Parse(options.shard);
   options.translator.threads = common.ThreadCount();
   options.lines.keep_line_ends = false;
   const auto model = LoadModelWith(options.model, options.adapter);
   const auto translator = MakeTranslator(model, options, run_on_device);
+  const auto memory =
+      options.memory.path.empty()
+          ? nullptr
+          : LoadMemory(options.memory.path, options.memory.source, options.memory.target);
   const bool terminal = TranslationOutput::IsTerminal(options.output);
   const std::string input = common.DataPath(options.input);
   const auto lines = LinesOf(shard, input);
@@ -301,7 +332,8 @@ int Translate(const std::vector<std::string>& arguments, const RunOnDevice& run_
   TranslationCounts counts(InputLimit(options.lines.max_input_tokens, options.lines.split_sentences,
                                       model->training_text, translator->max_input_tokens()));
   TranslationOutput out(options.output, KeyOf(options, lines), options.resume, log);
-  const TranslateCall call{options, *translator, *model, &window, &out, &progress, &counts};
+  const TranslateCall call{options, *translator, *model,    memory.get(),
+                           &window, &out,        &progress, &counts};
   try {
     if (out.IsFile()) {
       RunToFile(call, log);

@@ -122,6 +122,13 @@ FieldList Fields(ServeOptions& options) {
       .Add("shortlist", &options.shortlist,
            "files of `attend shortlist`, each as NAME=FILE for the model of that name, or FILE for "
            "the only model")
+      .Add("memory", &options.memory,
+           "translation memories, each as FILE or NAME=FILE: a TMX, or lines of source, tab and "
+           "target; the default NAME is the file's, without its endings")
+      .Add("memory_source", &options.memory_source,
+           "the source's language in a TMX; empty: the one that the file names")
+      .Add("memory_target", &options.memory_target,
+           "the target's language in a TMX; empty: the only other one")
       .Nest("", TypeField(&options.load.type))
       .Nest("", Fields(options.translator).Select({"protect"}))
       .Group("Network and access")

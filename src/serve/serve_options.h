@@ -15,12 +15,14 @@
 namespace attend {
 
 struct ServeOptions {
-  std::vector<std::string> model;      // [NAME=]DIRECTORY
-  std::vector<std::string> adapter;    // [NAME=]DIRECTORY, of these models
-  std::string models_dir;              // whose directories are models too; empty: none
-  std::vector<std::string> shortlist;  // [NAME=]FILE
-  LoadOptions load;                    // of every model
-  TranslatorOptions translator;        // of translation alone: protect; the rest is the program's
+  std::vector<std::string> model;            // [NAME=]DIRECTORY
+  std::vector<std::string> adapter;          // [NAME=]DIRECTORY, of these models
+  std::string models_dir;                    // whose directories are models too; empty: none
+  std::vector<std::string> shortlist;        // [NAME=]FILE
+  std::vector<std::string> memory;           // [NAME=]FILE
+  std::string memory_source, memory_target;  // languages of a TMX; empty: as the file says
+  LoadOptions load;                          // of every model
+  TranslatorOptions translator;  // of translation alone: protect; the rest is the program's
   HttpOptions http;
   std::vector<std::string> allowed_host;  // names, beside loopback's
   std::string public_url;                 // at which clients reach the service; empty: not known

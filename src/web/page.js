@@ -1,12 +1,13 @@
 // The page: translation while typing, copying, and what ties its parts together.
 import {Alternatives} from "./alternatives.js";
-import {listModels, readLimits, translate} from "./api.js";
+import {listMemories, listModels, readLimits, translate} from "./api.js";
 import {AttentionPanel} from "./attention_panel.js";
 import {ClassificationPanel} from "./classification.js";
 import {FileJob, told} from "./files.js";
 import {FillingPanel} from "./filling.js";
 import {GenerationPanel} from "./generation.js";
 import {Languages, nameOf} from "./languages.js";
+import {Memory} from "./memory.js";
 import {parsingPanel} from "./parsing.js";
 import {hideRefusal, onReturn, patiently, showRefusal} from "./server.js";
 import {offerTabs, onOpen, openTab} from "./tabs.js";
@@ -31,6 +32,7 @@ const sayTyped = text => say(text, kSpokenPause);
 const alignment = new Alignment({source, mirror: byId("mirror"), output, say, picked: (side, word) => pick(translation?.sentenceOf(side, word))});
 const languages = new Languages(retranslate);
 const alternatives = new Alternatives(byId("alternatives"), choose);
+const memory = new Memory(byId("memory-choice"), byId("matches"), retranslate, take);
 const attention = new AttentionPanel(() => languages.model.name ?? translation.model, pick);
 const panels = {  // by route
   "/v1/completions": new GenerationPanel(say, copy),
@@ -45,13 +47,14 @@ const fileJob = new FileJob(() => languages.model, say);
 let limits = {characters: Infinity, suffixes: []};
 
 async function loadModels() {
-  const loaded = await patiently(() => Promise.all([readLimits(), listModels()]), new AbortController().signal);
+  const loaded = await patiently(() => Promise.all([readLimits(), listModels(), listMemories()]), new AbortController().signal);
   limits = loaded[0];
   byId("file").accept = limits.suffixes.join();
   const models = loaded[1], of = route => models.filter(model => model.routes.includes(route));
   offerTabs(models.length ? models.flatMap(model => model.routes) : [kTranslate]);
   for (const [route, panel] of Object.entries(panels)) panel.set(of(route));
   languages.set(of(kTranslate));
+  memory.set(loaded[2]);
   retranslate();
 }
 
@@ -91,6 +94,7 @@ function showSentence() {
   const beginnings = several ? translation.beginnings : [];
   alignment.mark([0, 1].map(side => [beginnings[current]?.[side] ?? 0, beginnings[current + 1]?.[side] ?? (several ? Infinity : 0)]));
   alternatives.show(sentences[current], several ? ` to sentence ${current + 1}` : "", languages.to);
+  memory.show(sentences[current], sourceLanguage(), languages.to);
   attention.show(sentences, current);
 }
 
@@ -115,6 +119,13 @@ function showTranslation() {
 // Another hypothesis of the sentence that is looked at.
 function choose(rank) {
   translation.sentences[current].rank = rank;
+  showTranslation();
+  output.focus();
+}
+
+// A target of the memory, for the sentence that is looked at.
+function take(text) {
+  translation.take(current, text);
   showTranslation();
   output.focus();
 }
@@ -151,7 +162,7 @@ async function retranslate() {
   const {signal} = running = new AbortController();
   busy(true);
   try {
-    const options = {model, alternatives: Math.min(kAlternatives, model.beams - 1)};
+    const options = {model, alternatives: Math.min(kAlternatives, model.beams - 1), memory: memory.name};
     const [result] = await patiently(() => translate([text], options, signal), signal);
     if (signal.aborted) return;
     showResult(result);

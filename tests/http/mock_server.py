@@ -61,7 +61,7 @@ def attention(source, target, places):
              "cross": layers([len(keys)] * len(read), lambda q: [*places, len(keys) - 1][q])})
 
 
-def translation(text, n_best, with_attention):
+def translation(text, n_best, with_attention, memory=None):
     sentences, output, at = [], text, 0
     for line in re.findall(r"[^\n]+", text):
         for source in re.findall(r"\S(?:[^.!?]*[.!?]+(?=\s|$)|.*\S|)", line):
@@ -70,6 +70,8 @@ def translation(text, n_best, with_attention):
             sentence = {"source": source, "hypotheses": [
                 {"text": target if rank == 0 else OTHERS.get((source, rank), f"{target} ({rank})"), "score": -0.31 - .17 * rank,
                  "log_probability": -1.0, "finished": "endless" not in source, "alignment": links} for rank in range(n_best)]}
+            if memory is not None:
+                sentence["matches"] = memory.get(source, [])
             if with_attention:
                 sentence["attention"], sentence["hypotheses"][0]["attention"] = attention(source, target, places)
             sentences.append(sentence)
@@ -96,6 +98,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         mock.awake.wait()
         if self.path == "/v1/models":
             return self.answer(200, {"models": mock.models})
+        if self.path == "/v1/memories":
+            return self.answer(200, {"memories": [{"name": name, "units": 1} for name in mock.memories]})
         if self.path == "/frontend/settings":
             return self.answer(200, {"charLimit": mock.most_characters, "supportedFilesFormat": SUFFIXES})
         if self.path == "/health":
@@ -144,7 +148,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if self.path == "/translate":
             told = {f"X-Attend-{name}": "2" for name in ("Unfinished", "Divided", "Unknown-Characters") if name in body["q"]}
             return self.answer(200, {"translatedText": "<!-- translated -->" + body["q"]}, **told)
-        translations = [{"model": mock.model_of(text, body), **translation(text, body.get("n_best", 1), body.get("attention"))} for text in body["text"]]
+        memory = mock.matches if body.get("memory") else None
+        translations = [{"model": mock.model_of(text, body), **translation(text, body.get("n_best", 1), body.get("attention"), memory)} for text in body["text"]]
         return self.answer(200, {"model": translations[0]["model"], "translations": translations})
 
     def log_message(self, *_):
@@ -199,6 +204,7 @@ class MockServer:
         self.requests, self.abandoned = [], []
         self.refusals = []  # (status, error, headers) of the next answers
         self.key, self.models, self.most_characters = "", MODELS, -1
+        self.memories, self.matches = [], {}  # names; of a sentence, what they have
         self.delay = lambda body: 0  # seconds
         self.awake.set()
         if not self.server:

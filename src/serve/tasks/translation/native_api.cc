@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "attend/error.h"
+#include "memory/match_json.h"
 #include "serve/json_request.h"
 #include "serve/request_body.h"
 #include "serve/tasks/translation/file_check.h"
@@ -126,6 +127,7 @@ Json SentenceToJson(const ServedTranslator& model, const JobSentence& sentence) 
   json["source"] = sentence.text;
   json["unknown_characters"] = sentence.result.translation.unknown_characters.size();
   json["hypotheses"] = std::move(hypotheses);
+  if (sentence.with_memory) json["matches"] = MatchesToJson(sentence.matches);
   if (!attention.empty()) {
     json["attention"] = {{"source_pieces", PiecesOf(model, sentence, 0).source},
                          {"encoder_self", attention[0].encoder_self}};
@@ -154,7 +156,9 @@ std::vector<Route> NativeApi::Routes() const {
   return {{kTranslateRoute, "POST", [this](const ExchangePtr& exchange) { Translate(exchange); },
            Effort::kModel},
           {"/v1/check_file", "POST", [this](const ExchangePtr& exchange) { CheckFile(exchange); },
-           Effort::kReading, KeySource::kBody}};
+           Effort::kReading, KeySource::kBody},
+          {kMemoriesRoute, "GET, HEAD",
+           [this](const ExchangePtr& exchange) { exchange->Answer(memories_.List()); }}};
 }
 
 void NativeApi::CheckFile(const ExchangePtr& exchange) const {
@@ -172,6 +176,7 @@ void NativeApi::Translate(const ExchangePtr& exchange) const {
   ReadOldSplitting(&body);
   FieldsFromJson(body, Fields(asked), "request body");
   CheckLimits(asked, context_.options);
+  if (!asked.memory.empty()) asked.loaded_memory = memories_.Find(asked.memory);
   context_.router.SetLimit(exchange, asked.queue.deadline_ms);
   const ModelChoice choice = ChooseModels(context_.models, asked, texts, exchange->request().path);
   requests_.CheckRoom(choice);

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "serve/task_handler.h"
+#include "serve/tasks/translation/memories.h"
 #include "serve/tasks/translation/translation_requests.h"
 
 namespace attend {
@@ -21,8 +22,10 @@ Json JobToJson(const TranslationJob& job);
 class NativeApi {
  public:
   // `requests` must outlive it.
-  NativeApi(const HandlerContext& context, const TranslationRequests& requests)
-      : context_(context), requests_(requests) {}
+  // So must `memories`.
+  NativeApi(const HandlerContext& context, const TranslationRequests& requests,
+            const Memories& memories)
+      : context_(context), requests_(requests), memories_(memories) {}
 
   // Their answers call this object.
   std::vector<Route> Routes() const;
@@ -34,6 +37,7 @@ class NativeApi {
 
   const HandlerContext context_;
   const TranslationRequests& requests_;
+  const Memories& memories_;
 };
 
 }  // namespace attend

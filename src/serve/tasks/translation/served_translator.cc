@@ -34,6 +34,7 @@ class QueuedSentences : public SentenceQueue {
     JobSentence& mine = job->sentences[&done - job->sentences.data()];
     queue_->Done(done, [&] {
       mine.result = std::move(result);
+      if (mine.remembered) mine.result.translation.hypotheses = {{.text = *mine.remembered}};
       if (job->on_sentence) job->on_sentence(mine);
     });
   }

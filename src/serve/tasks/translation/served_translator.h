@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "memory/translation_memory.h"
 #include "model/training_text.h"
 #include "serve/request_queue.h"
 #include "serve/serve_options.h"
@@ -19,6 +20,9 @@ constexpr const char* kTranslateRoute = "/v1/translate";
 
 struct JobSentence : JobItem, Sentence {
   SentenceResult result;
+  bool with_memory = false;               // one was asked for
+  std::vector<MemoryMatch> matches;       // that it has
+  std::optional<std::string> remembered;  // the memory's target, in place of a translation
 };
 
 struct SentenceJob : Job {

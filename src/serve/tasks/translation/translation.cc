@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "serve/tasks/translation/libretranslate_api.h"
+#include "serve/tasks/translation/memories.h"
 #include "serve/tasks/translation/native_api.h"
 #include "serve/tasks/translation/served_translator.h"
 #include "serve/tasks/translation/translation_openapi.h"
@@ -16,7 +17,8 @@ class Handler : public TaskHandler {
   explicit Handler(const HandlerContext& context)
       : context_(context),
         requests_(context),
-        native_(context, requests_),
+        memories_(context.options),
+        native_(context, requests_, memories_),
         libretranslate_(context, requests_) {}
 
   std::vector<Route> Routes() override {
@@ -25,12 +27,13 @@ class Handler : public TaskHandler {
     return routes;
   }
   void Describe(Json* document) const override {
-    DescribeTranslation(context_.options, context_.models, document);
+    DescribeTranslation(context_.options, context_.models, memories_, document);
   }
 
  private:
   const HandlerContext context_;
   const TranslationRequests requests_;
+  const Memories memories_;
   const NativeApi native_;
   LibreTranslateApi libretranslate_;
 };

@@ -129,6 +129,16 @@ class JobMaker {
           job_->model->translator().MaxLength(std::ssize(sentence.ids), asked_.translation));
     }
     job_->sentences.push_back({{}, std::move(sentence), {}});
+    if (asked_.loaded_memory) Remember(&job_->sentences.back());
+  }
+
+  void Remember(JobSentence* sentence) const {
+    sentence->with_memory = true;
+    sentence->matches = asked_.loaded_memory->Find(sentence->text, asked_.match);
+    const bool exact = !sentence->matches.empty() && sentence->matches[0].score == 100;
+    if (!exact || !asked_.memory_exact || asked_.attention) return;
+    sentence->remembered = sentence->matches[0].target;
+    sentence->ids.clear();  // the model has no work with it
   }
 
   void CheckSentences(size_t more) const {

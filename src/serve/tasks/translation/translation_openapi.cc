@@ -44,7 +44,7 @@ class Choices {
   std::set<std::string> names_, sources_, targets_;
 };
 
-Json NativeRequest(const ServeOptions& options, const Choices& choices) {
+Json NativeRequest(const ServeOptions& options, const Choices& choices, const Memories& memories) {
   RequestOptions asked = UsualRequest(options);
   Json properties;
   properties["text"] = TextOrTexts();
@@ -65,6 +65,10 @@ Json NativeRequest(const ServeOptions& options, const Choices& choices) {
   for (const char* name : {"n_best", "mbr_samples", "beam_groups"})
     properties[name]["maximum"] = options.max_beam_size;
   choices.SetIn(&properties, false);
+  Json names = Json::array({""});
+  for (const auto& [name, _] : memories.all()) names.push_back(name);
+  properties["memory"]["enum"] = std::move(names);
+  properties["memory"]["x-of-models"] = true;
   return {{"type", "object"},
           {"required", {"text"}},
           {"additionalProperties", false},
@@ -140,6 +144,8 @@ void DescribeNative(Json* paths) {
   (*paths)[kTranslateRoute]["post"] =
       WithBody(Operation("translate", std::move(answer), Refusals()),
                Content(json, Reference("NativeRequest")));
+  (*paths)[kMemoriesRoute]["get"] =
+      Operation("the translation memories", Content(json, Reference("Memories")), {});
   (*paths)["/v1/check_file"]["post"] =
       WithBody(Operation("whether /translate_file takes a file; an empty object if it does",
                          Content(json, {{"type", "object"}}), Refusals()),
@@ -169,11 +175,12 @@ void DescribeLibre(Json* paths) {
 
 }  // namespace
 
-void DescribeTranslation(const ServeOptions& options, const ModelStore& models, Json* document) {
+void DescribeTranslation(const ServeOptions& options, const ModelStore& models,
+                         const Memories& memories, Json* document) {
   const Choices choices(models);
   Json& schemas = (*document)["components"]["schemas"];
   schemas.update(openapi::FileOf("translation_openapi.json"));
-  schemas["NativeRequest"] = NativeRequest(options, choices);
+  schemas["NativeRequest"] = NativeRequest(options, choices, memories);
   AddLibreSchemas(options, choices, &schemas);
   schemas["LibreTranslation"]["properties"]["translatedText"] = TextOrTexts();
   DescribeNative(&(*document)["paths"]);
