@@ -81,6 +81,25 @@ FieldList WorkFields(ServeOptions& options) {
   return fields;
 }
 
+// What is learned from corrections.
+FieldList AdaptationFields(ServeOptions& options) {
+  FieldList fields;
+  fields
+      .Add("projects", &options.projects,
+           "directory where /v1/corrections keeps what users correct, a project each, and the "
+           "adapters that are trained on it in the background; needs the program attend-train "
+           "beside attend; empty: corrections are refused")
+      .Add("adaptation_pause", &options.adaptation_pause, 0, 86400,
+           "seconds without a new correction after which the training of a project begins")
+      .Add("adaptation_recipe", &options.adaptation_recipe,
+           "TOML file of training options for the adapters of projects, in place of the usual "
+           "ones; not the text, nor init and output")
+      .Add("max_corrections", &options.max_corrections, 1, 1e6,
+           "maximum number of corrections of a project")
+      .Add("max_projects", &options.max_projects, 1, 1e6, "maximum number of projects");
+  return fields;
+}
+
 // Not all tasks take batch_tokens as they stand.
 FieldList SearchFields(ServeOptions& options) {
   FieldList fields;
@@ -151,6 +170,8 @@ FieldList Fields(ServeOptions& options) {
            "seconds until an unanswered request gets 504")
       .Add("stop_timeout", &http.stop_timeout, 0, 86400,
            "on SIGTERM, seconds to finish accepted requests")
+      .Group("Learning from corrections")
+      .Nest("", AdaptationFields(options))
       .Group("")
       .Add("log_text", &options.log_text, "log the texts of requests")
       .Group("Search, unless the request says otherwise")

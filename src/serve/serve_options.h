@@ -34,6 +34,11 @@ struct ServeOptions {
   int64_t queue_sentences = 4096;
   int64_t request_limit = 0;    // of a client, requests a minute; 0: none
   double request_timeout = 60;  // seconds
+  // Learning from corrections.
+  std::string projects;           // a directory; empty: no
+  std::string adaptation_recipe;  // a file; empty: the usual one
+  double adaptation_pause = 5;    // seconds without a correction before training begins
+  int64_t max_corrections = 10000, max_projects = 1000;
   bool log_text = false;
   // What requests for translations that say nothing get; batch_sentences are those of a thread, for
   // every task. An encoder alone takes at most 512 batch_tokens; a language model has 65536 always.

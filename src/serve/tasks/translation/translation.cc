@@ -1,10 +1,12 @@
 #include "serve/tasks/translation/translation.h"
 
+#include <optional>
 #include <utility>
 
 #include "serve/tasks/translation/libretranslate_api.h"
 #include "serve/tasks/translation/memories.h"
 #include "serve/tasks/translation/native_api.h"
+#include "serve/tasks/translation/projects_api.h"
 #include "serve/tasks/translation/served_translator.h"
 #include "serve/tasks/translation/translation_openapi.h"
 #include "serve/tasks/translation/translation_requests.h"
@@ -19,15 +21,21 @@ class Handler : public TaskHandler {
         requests_(context),
         memories_(context.options),
         native_(context, requests_, memories_),
-        libretranslate_(context, requests_) {}
+        libretranslate_(context, requests_) {
+    if (!context.options.projects.empty()) projects_.emplace(context);
+  }
 
   std::vector<Route> Routes() override {
     std::vector<Route> routes = native_.Routes();
     for (Route& route : libretranslate_.Routes()) routes.push_back(std::move(route));
+    if (projects_) {
+      for (Route& route : projects_->Routes()) routes.push_back(std::move(route));
+    }
     return routes;
   }
   void Describe(Json* document) const override {
     DescribeTranslation(context_.options, context_.models, memories_, document);
+    if (projects_) projects_->Describe(document);
   }
 
  private:
@@ -36,6 +44,7 @@ class Handler : public TaskHandler {
   const Memories memories_;
   const NativeApi native_;
   LibreTranslateApi libretranslate_;
+  std::optional<ProjectsApi> projects_;  // where --projects is given
 };
 
 }  // namespace
