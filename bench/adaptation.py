@@ -26,6 +26,15 @@ import time
 from case import lines_of
 
 PROJECT = "document"
+# A training that does not end while its cost is measured.
+ENDLESS = """adapter.rank = 8
+adapter.matrices = "all"
+batch_tokens = 512
+schedule = "inverse_sqrt"
+peak_learning_rate = 0.003
+warmup_updates = 10
+max_updates = 1000000
+"""
 
 
 class Service:
@@ -87,7 +96,8 @@ def bleu(args: argparse.Namespace, hypotheses: list[str], references: list[str])
         for kind, lines in (("hypothesis", hypotheses), ("reference", references)):
             pathlib.Path(name, kind).write_text("".join(line + "\n" for line in lines), encoding="utf-8")
             files += [f"--{kind}", pathlib.Path(name, kind)]
-        done = subprocess.run([args.evaluate or args.attend, "evaluate", *files, "--json"], capture_output=True, text=True, check=True)
+        command = [args.evaluate or args.attend, "evaluate", *files, "--json", *(["--lowercase"] if args.lowercase else [])]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
     return json.loads(done.stdout)["bleu"]["score"]
 
 
@@ -118,19 +128,19 @@ def rate(service: Service, sources: list[str], seconds: float) -> float:
 
 
 def measure_load(args: argparse.Namespace, service: Service, sources: list[str], references: list[str]) -> None:
-    service.ask("POST", "/v1/corrections", {"project": "load", "model": "base", "source": sources[:50], "target": references[:50]})
+    body = {"project": PROJECT, "model": "base", "source": sources[:50], "target": references[:50]}
     rate(service, sources, 3)
     ratios = []
     for _ in range(args.rounds):
-        while service.ask("GET", "/v1/projects/load")["state"] != "idle":
-            time.sleep(.1)
         alone = rate(service, sources, args.seconds)
-        service.ask("POST", "/v1/corrections", {"project": "load", "model": "base", "source": sources[:50], "target": references[:50]})
-        while service.ask("GET", "/v1/projects/load")["state"] != "training":
+        service.ask("POST", "/v1/corrections", body)
+        while service.state()["state"] != "training":
             time.sleep(.05)
+        time.sleep(1)
         beside = rate(service, sources, args.seconds)
-        if service.ask("GET", "/v1/projects/load")["state"] != "training":
-            sys.exit("the training ended before the measurement; give a --recipe of more updates, or fewer --seconds")
+        if service.state()["state"] != "training":
+            sys.exit("the training ended before the measurement; give fewer --seconds")
+        service.ask("DELETE", f"/v1/projects/{PROJECT}")
         ratios.append(beside / alone)
         print(f"{alone:.1f} translations a second alone, {beside:.1f} beside a training: {100 * ratios[-1]:.1f} %", flush=True)
     print(f"median of {len(ratios)} rounds: {100 * statistics.median(ratios):.1f} %")
@@ -145,6 +155,7 @@ def main() -> None:
     parser.add_argument("--reference", required=True)
     parser.add_argument("--lines", type=int, default=1000)
     parser.add_argument("--batch", type=int, default=50)
+    parser.add_argument("--lowercase", action="store_true", help="BLEU without case, for models of lower-cased text")
     parser.add_argument("--recipe", help="TOML file of training options, in place of the usual ones")
     parser.add_argument("--measure", nargs="+", default=["gain"], choices=["gain", "load"])
     parser.add_argument("--seconds", type=float, default=20)
@@ -153,6 +164,9 @@ def main() -> None:
     sources, references = lines_of(args.source, args.lines), lines_of(args.reference, args.lines)
     for name in args.measure:
         with tempfile.TemporaryDirectory() as folder:
+            if name == "load" and not args.recipe:
+                args.recipe = str(pathlib.Path(folder, "recipe.toml"))
+                pathlib.Path(args.recipe).write_text(ENDLESS, encoding="utf-8")
             service = Service(args, pathlib.Path(folder))
             try:
                 (measure_gain if name == "gain" else measure_load)(args, service, sources, references)

@@ -15,6 +15,7 @@
 #include "cli/text_commands.h"
 #include "memory/match_json.h"
 #include "memory/memory_file.h"
+#include "tasks/translation/matched_text.h"
 
 namespace attend {
 namespace {
@@ -23,6 +24,7 @@ struct MatchCommandOptions {
   MemoryOptions memory;
   MatchOptions match;
   std::string input = "-";
+  bool exact = true, join = false;
 };
 
 FieldList Fields(MatchCommandOptions& options) {
@@ -30,11 +32,23 @@ FieldList Fields(MatchCommandOptions& options) {
   fields.Nest("", Fields(options.memory))
       .Add("input", &options.input,
            "texts, a line each, where none are arguments; -: standard input")
-      .Nest("", Fields(options.match));
+      .Nest("", Fields(options.match))
+      .Add("memory_exact", &options.exact,
+           "tell exact matches, too; false: leave them out, as for a text that is in the memory "
+           "itself")
+      .Add(
+          "join", &options.join,
+          "write each text with the target of its best match behind it, TEXT <memory> TARGET, as a "
+          "model learns to read matches; a text without a match as it is");
   return fields;
 }
 
-void PrintMatches(const std::string& text, const std::vector<MemoryMatch>& matches, bool json) {
+void PrintMatches(const std::string& text, const std::vector<MemoryMatch>& matches,
+                  const MatchCommandOptions& options, bool json) {
+  if (options.join) {
+    std::cout << (matches.empty() ? text : WithMatch(text, matches[0].target)) << '\n';
+    return;
+  }
   if (json) {
     std::cout << Printable(Dump({{"text", text}, {"matches", MatchesToJson(matches)}})) << '\n';
     return;
@@ -52,7 +66,9 @@ int RunMatch(const std::vector<std::string>& arguments) {
   CommandLine command_line("match", "find a text, or one like it, in a translation memory",
                            "attend match \"A small house.\" --memory units.tsv\n"
                            "attend match --input texts.en --memory office.tmx --memory-source en "
-                           "--memory-target de --memory-threshold 60 --json");
+                           "--memory-target de --memory-threshold 60 --json\n"
+                           "attend match --input train.en --memory train.tsv --memory-exact=false "
+                           "--memory-threshold 50 --join > train.with-matches.en");
   std::vector<std::string> texts;
   command_line
       .Positional("TEXT", &texts, "a text to look for; none: lines of --input", /*required=*/false)
@@ -64,11 +80,13 @@ int RunMatch(const std::vector<std::string>& arguments) {
     throw Error(ErrorKind::kUsage,
                 "attend match: texts are given as arguments and by --input; leave out one");
   }
+  options.match.exact = options.exact;
+  if (options.join) options.match.most = 1;
   const auto memory = LoadMemory(common.DataPath(options.memory.path), options.memory.source,
                                  options.memory.target);
   const auto print = [&](const std::vector<std::string>& some) {
     for (const std::string& text : some)
-      PrintMatches(text, memory->Find(text, options.match), common.json);
+      PrintMatches(text, memory->Find(text, options.match), options, common.json);
   };
   if (texts.empty()) {
     LineWindows lines({common.DataPath(options.input)}, isatty(STDOUT_FILENO) == 1);

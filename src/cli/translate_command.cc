@@ -30,6 +30,7 @@
 #include "model/adapted_model.h"
 #include "tasks/loaded_model.h"
 #include "tasks/translation/line_batch.h"
+#include "tasks/translation/matched_text.h"
 #include "tasks/translation/sentence_splitting.h"
 #include "tasks/translation/translation_options.h"
 
@@ -45,6 +46,7 @@ struct TranslateOptions {
   bool scores = false;
   std::string target_prefix;  // a file
   MemoryOptions memory;
+  MatchOptions match;
   bool memory_exact = true;
   LineOptions lines;
   TranslationOptions translation;
@@ -76,6 +78,7 @@ FieldList Fields(TranslateOptions& options) {
       .Add("memory_exact", &options.memory_exact,
            "a line that is a source of the memory, but for white space, gets its target as it "
            "stands, with score 0; not a line with a target prefix")
+      .Nest("", Fields(options.match).Select({"memory_threshold"}))
       .Nest("", Fields(options.lines))
       .Nest("", Fields(options.translation));
   return fields;
@@ -270,6 +273,10 @@ std::unique_ptr<const Translator> MakeTranslator(std::shared_ptr<const Model> mo
                                             options.translator);
 }
 
+std::shared_ptr<const Vocabulary> SourceVocabularyOf(const Model& model) {
+  return Vocabulary::FromBytes(model.source_vocabulary, "the source vocabulary");
+}
+
 // LibTorch runs weights as f32, and all of the vocabulary.
 void CheckDevice(const TranslateOptions& options) {
   CheckForEngine(options.device, options.translator.type == WeightType::kInt8, "type int8");
@@ -321,6 +328,10 @@ int Translate(const std::vector<std::string>& arguments, const RunOnDevice& run_
       options.memory.path.empty()
           ? nullptr
           : LoadMemory(options.memory.path, options.memory.source, options.memory.target);
+  if (memory != nullptr && ReadsMatches(*SourceVocabularyOf(*model))) {
+    options.lines.memory = memory;
+    options.lines.match = options.match;
+  }
   const bool terminal = TranslationOutput::IsTerminal(options.output);
   const std::string input = common.DataPath(options.input);
   const auto lines = LinesOf(shard, input);

@@ -42,6 +42,24 @@ def test_a_line_of_the_memory_gets_its_target(memory):
     assert scored == "0 ||| DREI ||| 0.000000 |||\n"
 
 
+def test_texts_with_their_matches(memory):
+    text = "lumi tavo keri\nlumi tavo keri dosa\nneri\n"
+    joined = attend("match", "--memory", memory, "--join", "--memory-exact=false", stdin=text)
+    assert (joined.returncode, joined.stderr) == (0, "")
+    assert joined.stdout == "lumi tavo keri <memory> ZWEI\nlumi tavo keri dosa <memory> ZWEI\nneri\n"
+
+
+def test_a_model_reads_matches_if_it_has_the_token(memory, tmp_path):
+    memory.write_text("lumi tavo keri\tmipa rudu\n", encoding="utf-8")
+    assert attend("extend", MODEL, "--token", "<memory>", "--output", tmp_path / "model").returncode == 0
+    translate = ["translate", "--model", tmp_path / "model", "--scores", "--quiet"]
+    found = attend(*translate, "--memory", memory, stdin="lumi tavo keri dosa\nneri\n").stdout
+    assert found == attend(*translate, stdin="lumi tavo keri dosa <memory> mipa rudu\nneri\n").stdout
+    plain = attend(*translate, stdin="lumi tavo keri dosa\nneri\n").stdout
+    assert found != plain
+    assert attend(*translate, "--memory", memory, "--memory-threshold", 80, stdin="lumi tavo keri dosa\nneri\n").stdout == plain
+
+
 def test_errors(memory, tmp_path):
     refused(attend("match", "x", "--memory", tmp_path / "gone.tsv"), 3, tmp_path / "gone.tsv")
     refused(attend("match", "x", "--input", memory, "--memory", memory), 2, "leave out one")

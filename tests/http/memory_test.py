@@ -60,6 +60,20 @@ def test_a_tmx_of_several_languages(server):
     assert server.translate("lumi tavo", memory="other")[0]["text"] == "VIER"
 
 
+def test_a_model_that_reads_matches_gets_them(tmp_path):
+    (tmp_path / "units.tsv").write_text("lumi tavo keri\tmipa rudu\n", encoding="utf-8")
+    subprocess.run([ATTEND, "extend", MODEL, "--token", "<memory>", "--output", tmp_path / "model", "--quiet"], check=True)
+    with serving(tmp_path, "--memory", tmp_path / "units.tsv", model=tmp_path / "model") as server:
+        [found] = server.translate(["lumi tavo keri dosa"], memory="units", alignments=True)
+        [joined] = server.translate(["lumi tavo keri dosa <memory> mipa rudu"], alignments=True)
+        [sentence], [expected] = found["sentences"], joined["sentences"]
+        assert sentence["source"] == "lumi tavo keri dosa"
+        assert found["text"] == joined["text"] and sentence["hypotheses"][0]["score"] == expected["hypotheses"][0]["score"]
+        links = sentence["hypotheses"][0]["alignment"]
+        assert links == [link for link in expected["hypotheses"][0]["alignment"] if link[0] < 4]
+        assert sentence["hypotheses"][0]["score"] != server.translate("lumi tavo keri dosa")[0]["sentences"][0]["hypotheses"][0]["score"]
+
+
 def test_refusals(server, tmp_path):
     status, answer = server.post("/v1/translate", {"text": TEXT, "memory": "none"})
     assert status == 400 and "there is no memory 'none', expected one of other, units" in answer["error"]

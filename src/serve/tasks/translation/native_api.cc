@@ -13,6 +13,7 @@
 #include "serve/tasks/translation/model_choice.h"
 #include "tasks/attention_labels.h"
 #include "tasks/translation/translation_options.h"
+#include "text/lines.h"
 
 namespace attend {
 namespace {
@@ -99,6 +100,7 @@ std::string DoneEvent(const TranslationJob& job) {
 
 Json SentenceToJson(const ServedTranslator& model, const JobSentence& sentence) {
   const std::vector<PairScore>& attention = sentence.result.attention;
+  const int64_t words = CountWords(SourceOf(sentence));
   Json hypotheses = Json::array();
   for (const Hypothesis& hypothesis : sentence.result.translation.hypotheses) {
     const size_t rank = hypotheses.size();
@@ -112,6 +114,7 @@ Json SentenceToJson(const ServedTranslator& model, const JobSentence& sentence) 
     if (sentence.options.alignments) {
       Json links = Json::array();
       for (const AlignmentLink& link : hypothesis.alignment) {
+        if (link.source >= words) continue;  // of a match
         links.push_back({link.source, link.target});
       }
       one["alignment"] = std::move(links);
@@ -124,7 +127,7 @@ Json SentenceToJson(const ServedTranslator& model, const JobSentence& sentence) 
     hypotheses.push_back(std::move(one));
   }
   Json json;
-  json["source"] = sentence.text;
+  json["source"] = SourceOf(sentence);
   json["unknown_characters"] = sentence.result.translation.unknown_characters.size();
   json["hypotheses"] = std::move(hypotheses);
   if (sentence.with_memory) json["matches"] = MatchesToJson(sentence.matches);

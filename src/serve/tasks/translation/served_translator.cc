@@ -53,6 +53,10 @@ class QueuedSentences : public SentenceQueue {
 
 }  // namespace
 
+std::string SourceOf(const JobSentence& sentence) {
+  return sentence.text.substr(0, sentence.source_bytes);
+}
+
 std::vector<JobItem*> SentenceJob::Items() {
   std::vector<JobItem*> items;
   for (JobSentence& sentence : sentences) {
