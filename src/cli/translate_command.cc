@@ -256,10 +256,17 @@ void TakeTargetPrefix(const CommonOptions& common, TranslateOptions* options) {
   options->target_prefix = common.DataPath(options->target_prefix);
 }
 
+// Paths of data, which --data-dir begins.
+void ReadPaths(const CommonOptions& common, TranslateOptions* options) {
+  TakeTargetPrefix(common, options);
+  options->input = common.DataPath(options->input);
+  options->memory.path = common.DataPath(options->memory.path);
+}
+
 // Files that are read line by line together.
-std::vector<std::string> FilesOf(const TranslateOptions& options, const std::string& input) {
-  if (options.target_prefix.empty()) return {input};
-  return {input, options.target_prefix};
+std::vector<std::string> FilesOf(const TranslateOptions& options) {
+  if (options.target_prefix.empty()) return {options.input};
+  return {options.input, options.target_prefix};
 }
 
 // Its threads leave SIGINT and SIGTERM to others.
@@ -273,8 +280,16 @@ std::unique_ptr<const Translator> MakeTranslator(std::shared_ptr<const Model> mo
                                             options.translator);
 }
 
-std::shared_ptr<const Vocabulary> SourceVocabularyOf(const Model& model) {
-  return Vocabulary::FromBytes(model.source_vocabulary, "the source vocabulary");
+// The memory, if one is named; lines are read with their matches if the model reads these.
+std::shared_ptr<const TranslationMemory> TakeMemory(const Model& model, TranslateOptions* options) {
+  const MemoryOptions& given = options->memory;
+  if (given.path.empty()) return nullptr;
+  auto memory = LoadMemory(given.path, given.source, given.target);
+  if (ReadsMatches(*Vocabulary::FromBytes(model.source_vocabulary, "the source vocabulary"))) {
+    options->lines.memory = memory;
+    options->lines.match = options->match;
+  }
+  return memory;
 }
 
 // LibTorch runs weights as f32, and all of the vocabulary.
@@ -316,26 +331,17 @@ int Translate(const std::vector<std::string>& arguments, const RunOnDevice& run_
   if (!command_line.Parse(arguments)) return 0;
   options.translation.scores = options.scores;
   CheckTranslationOptions(options.translation);
-  TakeTargetPrefix(common, &options);
-  options.memory.path = common.DataPath(options.memory.path);
+  ReadPaths(common, &options);
   CheckDevice(options);
   const LineShard shard = LineShard::Parse(options.shard);
   options.translator.threads = common.ThreadCount();
   options.lines.keep_line_ends = false;
   const auto model = LoadModelWith(options.model, options.adapter);
   const auto translator = MakeTranslator(model, options, run_on_device);
-  const auto memory =
-      options.memory.path.empty()
-          ? nullptr
-          : LoadMemory(options.memory.path, options.memory.source, options.memory.target);
-  if (memory != nullptr && ReadsMatches(*SourceVocabularyOf(*model))) {
-    options.lines.memory = memory;
-    options.lines.match = options.match;
-  }
+  const auto memory = TakeMemory(*model, &options);
   const bool terminal = TranslationOutput::IsTerminal(options.output);
-  const std::string input = common.DataPath(options.input);
-  const auto lines = LinesOf(shard, input);
-  LineWindows window(FilesOf(options, input), terminal, common.ThreadCount());
+  const auto lines = LinesOf(shard, options.input);
+  LineWindows window(FilesOf(options), terminal, common.ThreadCount());
   if (lines) window.TakeOnly(lines->first, lines->second);
   Progress progress(terminal || common.quiet ? 0 : options.progress, isatty(STDERR_FILENO) == 1,
                     common.MakeLog());

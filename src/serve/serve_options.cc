@@ -33,6 +33,38 @@ void CheckOrigin(const std::string& origin) {
 constexpr int64_t kMostBytesOfACharacter = 12;
 constexpr int64_t kRoomBesideText = 4096;
 
+// What is served.
+FieldList ModelFields(ServeOptions& options) {
+  FieldList fields;
+  fields
+      .Add("model", &options.model,
+           "model directories, each as DIRECTORY or NAME=DIRECTORY; the default name is the "
+           "languages, such as en-de, or else the directory's name; of several models for the same "
+           "languages the first is the default")
+      .Add(
+          "adapter", &options.adapter,
+          "adapters of these models, each as DIRECTORY or NAME=DIRECTORY; one is served beside its "
+          "model under the name MODEL/NAME, and shares the weights that it leaves as they are; the "
+          "default NAME is the directory's")
+      .Add("models_dir", &options.models_dir,
+           "directory of directories of models and adapters; each is served under its name (an "
+           "adapter as MODEL/NAME) and may be added or removed while the service runs; names that "
+           "begin with a dot are ignored")
+      .Add("shortlist", &options.shortlist,
+           "files of `attend shortlist`, each as NAME=FILE for the model of that name, or FILE for "
+           "the only model")
+      .Add("memory", &options.memory,
+           "translation memories, each as FILE or NAME=FILE: a TMX, or lines of source, tab and "
+           "target; the default NAME is the file's, without its endings")
+      .Add("memory_source", &options.memory_source,
+           "the source's language in a TMX; empty: the one that the file names")
+      .Add("memory_target", &options.memory_target,
+           "the target's language in a TMX; empty: the only other one")
+      .Nest("", TypeField(&options.load.type))
+      .Nest("", Fields(options.translator).Select({"protect"}));
+  return fields;
+}
+
 // Where the service listens, and for whom.
 FieldList AccessFields(ServeOptions& options) {
   HttpOptions& http = options.http;
@@ -125,31 +157,7 @@ FieldList Fields(ServeOptions& options) {
   HttpOptions& http = options.http;
   FieldList fields;
   fields.Group("Models")
-      .Add("model", &options.model,
-           "model directories, each as DIRECTORY or NAME=DIRECTORY; the default name is the "
-           "languages, such as en-de, or else the directory's name; of several models for the same "
-           "languages the first is the default")
-      .Add(
-          "adapter", &options.adapter,
-          "adapters of these models, each as DIRECTORY or NAME=DIRECTORY; one is served beside its "
-          "model under the name MODEL/NAME, and shares the weights that it leaves as they are; the "
-          "default NAME is the directory's")
-      .Add("models_dir", &options.models_dir,
-           "directory of directories of models and adapters; each is served under its name (an "
-           "adapter as MODEL/NAME) and may be added or removed while the service runs; names that "
-           "begin with a dot are ignored")
-      .Add("shortlist", &options.shortlist,
-           "files of `attend shortlist`, each as NAME=FILE for the model of that name, or FILE for "
-           "the only model")
-      .Add("memory", &options.memory,
-           "translation memories, each as FILE or NAME=FILE: a TMX, or lines of source, tab and "
-           "target; the default NAME is the file's, without its endings")
-      .Add("memory_source", &options.memory_source,
-           "the source's language in a TMX; empty: the one that the file names")
-      .Add("memory_target", &options.memory_target,
-           "the target's language in a TMX; empty: the only other one")
-      .Nest("", TypeField(&options.load.type))
-      .Nest("", Fields(options.translator).Select({"protect"}))
+      .Nest("", ModelFields(options))
       .Group("Network and access")
       .Nest("", AccessFields(options))
       .Group("Limits")
