@@ -48,7 +48,7 @@ def test_every_search_option_of_the_command_line_is_there(server):
     names = {name.replace("-", "_") for name in re.findall(r"^\| `--([\w-]+)`", rows, flags=re.M)}
     not_of_a_request = {"config", "model", "adapter", "type", "shortlist", "input", "output", "scores", "max_input_tokens", "overlong",
                         "batch_sentences", "batch_tokens", "threads", "quiet", "data_dir", "resume", "shard", "progress", "device",
-                        "prefix", "target_prefix"}  # which a client puts before its text, and a file
+                        "prefix", "target_prefix", "memory_source", "memory_target"}  # which a client puts before its text, and a file
     schema = server.get("/openapi.json")["components"]["schemas"]["NativeRequest"]
     assert names - not_of_a_request <= set(schema["properties"])
 
