@@ -89,6 +89,14 @@ class Translation(str):
         return self.hypotheses[0].doubtful_words
 
 
+class MemoryMatch(NamedTuple):
+    """A unit of a translation memory, and how near a text it is."""
+
+    score: float  # percent: 100 (1 - d / n), d the words that differ, n the words of the longer text; 100: the same words
+    source: str
+    target: str
+
+
 class TimedWord(NamedTuple):
     """A white-space word and when it is said."""
 

@@ -20,6 +20,7 @@ void BindLabels(nanobind::module_& module);
 void BindParser(nanobind::module_& module);
 void BindLines(nanobind::module_& module);
 void BindLoading(nanobind::module_& module);  // after the classes
+void BindMemory(nanobind::module_& module);
 void BindMetrics(nanobind::module_& module);
 void BindTextEncoder(nanobind::module_& module);
 void BindTranscriber(nanobind::module_& module);

@@ -61,6 +61,7 @@ NB_MODULE(_attend, module) {
   BindTranscriber(module);
   BindVocabulary(module);
   BindLoading(module);
+  BindMemory(module);
   BindMetrics(module);
   BindLines(module);
   BindWriting(module);

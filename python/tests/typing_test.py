@@ -24,6 +24,8 @@ mean: float = float(translator.attention("a").cross.mean()) + attend.bleu(["a"],
 ids: list[int] = attend.Vocabulary("vocab.spm").encode(one)
 terms = attend.Glossary([("a", "b"), ("c", "", "keep")])
 held: int = translator.translate("a", glossary=terms).hypotheses[0].terms_kept + len(attend.Glossary(pathlib.Path("terms.tsv")))
+matches: list[attend.MemoryMatch] = attend.TranslationMemory("a.tmx", source="en").find("a", memory_threshold=50)
+close: float = attend.TranslationMemory.of([("a", "b")]).find("a")[0].score + len(attend.TranslationMemory("a.tsv"))
 attend.quantize("model", "int8")
 first: int = attend.extend("model", [">>de<<"], "more")
 generator = attend.Generator("model", threads=2)

@@ -26,6 +26,7 @@ int RunGenerate(const std::vector<std::string>& arguments);
 int RunHealth(const std::vector<std::string>& arguments);
 int RunImport(const std::vector<std::string>& arguments);
 int RunInspect(const std::vector<std::string>& arguments);
+int RunMatch(const std::vector<std::string>& arguments);
 int RunPaper(const std::vector<std::string>& arguments);
 int RunParse(const std::vector<std::string>& arguments);
 int RunQuantize(const std::vector<std::string>& arguments);

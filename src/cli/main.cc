@@ -25,6 +25,7 @@ int main(int argc, char** argv) {
       {"health", "tell whether a running service is healthy", attend::RunHealth},
       {"import", "make a model directory from a model of another toolkit", attend::RunImport},
       {"inspect", "show what a model directory holds", attend::RunInspect},
+      {"match", "find texts, or ones like them, in a translation memory", attend::RunMatch},
       {"paper", "make a table or the figures of the paper on this machine", attend::RunPaper},
       {"parse", "build the constituency trees of sentences", attend::RunParse},
       {"quantize", "store a model's weights in int8", attend::RunQuantize},

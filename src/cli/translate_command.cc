@@ -21,14 +21,17 @@
 #include "base/sha256.h"
 #include "cli/command_line.h"
 #include "cli/line_windows.h"
+#include "cli/memory_options.h"
 #include "cli/translate/output.h"
 #include "cli/translate/progress.h"
 #include "cli/translate/shard.h"
 #include "cli/translate/stop_signals.h"
 #include "cli/translate/translation_counts.h"
+#include "memory/memory_file.h"
 #include "model/adapted_model.h"
 #include "tasks/loaded_model.h"
 #include "tasks/translation/line_batch.h"
+#include "tasks/translation/matched_text.h"
 #include "tasks/translation/sentence_splitting.h"
 #include "tasks/translation/translation_json.h"
 #include "tasks/translation/translation_options.h"
@@ -47,6 +50,9 @@ struct TranslateOptions {
   double progress = 30;
   bool scores = false, json = false;
   std::string target_prefix, glossary;  // files
+  MemoryOptions memory;
+  MatchOptions match;
+  bool memory_exact = true;
   LineOptions lines;
   TranslationOptions translation;
 };
@@ -85,6 +91,11 @@ FieldList Fields(TranslateOptions& options) {
       .Add("glossary", &options.glossary,
            "file of terms that translations must hold, a term a line: source, target and flags "
            "(ignore-case, inflect-source, inflect, keep), divided by tabs")
+      .Nest("", Fields(options.memory))
+      .Add("memory_exact", &options.memory_exact,
+           "a line that is a source of the memory, but for white space, gets its target as it "
+           "stands, with score 0; not a line with a target prefix")
+      .Nest("", Fields(options.match).Select({"memory_threshold"}))
       .Nest("", Fields(options.lines))
       .Nest("", Fields(options.translation));
   return fields;
@@ -97,6 +108,7 @@ constexpr const char* kWithoutEffect[] = {"model",  "adapter",  "input",        
 // What another call must share to go on with this one's output.
 JobKey KeyOf(TranslateOptions options, const std::optional<std::pair<int64_t, int64_t>>& lines) {
   JobKey key{.program = ProgramVersion()};
+  if (!options.memory.path.empty()) options.memory.path = Sha256OfFile(options.memory.path);
   if (!options.translator.shortlist.empty())
     options.translator.shortlist = Sha256OfFile(options.translator.shortlist);
   // Only a job with an output file is continued; a pipe can't be read before it runs.
@@ -167,6 +179,7 @@ struct TranslateCall {
   const TranslateOptions& options;
   const Translator& translator;
   const Model& model;
+  const TranslationMemory* memory;  // null: there is none
   LineWindows* window;
   TranslationOutput* out;
   Progress* progress;
@@ -176,17 +189,30 @@ struct TranslateCall {
   // What was repaired, cut, divided or unknown so far.
   void Report(const Log& log) const;
   void TranslateWindow() const;
+  // The target of the memory's unit that has this line as its source; nothing where none has.
+  std::optional<std::string> Remembered(const std::string& line, const std::string& prefix) const;
 };
+
+std::optional<std::string> TranslateCall::Remembered(const std::string& line,
+                                                     const std::string& prefix) const {
+  if (memory == nullptr || !options.memory_exact || !prefix.empty()) return std::nullopt;
+  const auto matches = memory->Find(line, {.threshold = 100, .most = 1});
+  if (matches.empty()) return std::nullopt;
+  return matches[0].target;
+}
 
 // A line that can't be translated ends the run, after those before it.
 void TranslateCall::TranslateWindow() const {
   LineBatch batch(&translator, model, options.lines);
+  std::vector<std::optional<std::string>> remembered;
   int64_t number = window->number();
   std::exception_ptr refused;
   for (size_t i = 0; i < window->lines().size(); ++i) {
     try {
-      batch.Add(window->lines()[i], fmt::format("line {}", number++),
-                options.target_prefix.empty() ? "" : window->lines(1)[i]);
+      const std::string prefix = options.target_prefix.empty() ? "" : window->lines(1)[i];
+      remembered.push_back(Remembered(window->lines()[i], prefix));
+      batch.Add(remembered.back() ? "" : window->lines()[i], fmt::format("line {}", number++),
+                prefix);
     } catch (const Error&) {
       refused = std::current_exception();
       break;
@@ -195,8 +221,10 @@ void TranslateCall::TranslateWindow() const {
   number = window->number();
   std::string text;
   int64_t tokens = 0;
-  const std::vector<Translation> translations = batch.Translate(options.translation);
-  for (const Translation& translation : translations) {
+  std::vector<Translation> translations = batch.Translate(options.translation);
+  for (size_t i = 0; i < translations.size(); ++i) {
+    Translation& translation = translations[i];
+    if (remembered[i]) translation.hypotheses = {{.text = *remembered[i]}};
     text += FormatTranslation(number - 1, translation, options);
     tokens += std::ssize(translation.hypotheses[0].ids);
     ++number;
@@ -275,10 +303,17 @@ void TakeTargetPrefix(const CommonOptions& common, TranslateOptions* options) {
   options->target_prefix = common.DataPath(options->target_prefix);
 }
 
+// Paths of data, which --data-dir begins.
+void ReadPaths(const CommonOptions& common, TranslateOptions* options) {
+  TakeTargetPrefix(common, options);
+  options->input = common.DataPath(options->input);
+  options->memory.path = common.DataPath(options->memory.path);
+}
+
 // Files that are read line by line together.
-std::vector<std::string> FilesOf(const TranslateOptions& options, const std::string& input) {
-  if (options.target_prefix.empty()) return {input};
-  return {input, options.target_prefix};
+std::vector<std::string> FilesOf(const TranslateOptions& options) {
+  if (options.target_prefix.empty()) return {options.input};
+  return {options.input, options.target_prefix};
 }
 
 // Its threads leave SIGINT and SIGTERM to others. `first`: the first of the models.
@@ -296,6 +331,18 @@ std::unique_ptr<const Translator> MakeTranslator(std::shared_ptr<const Model> fi
     models.push_back(LoadWith(LoadModel(options.model[i]), options.translator));
   return std::make_unique<const Translator>(std::move(models), options.model_weights,
                                             options.translator);
+}
+
+// The memory, if one is named; lines are read with their matches if the model reads these.
+std::shared_ptr<const TranslationMemory> TakeMemory(const Model& model, TranslateOptions* options) {
+  const MemoryOptions& given = options->memory;
+  if (given.path.empty()) return nullptr;
+  auto memory = LoadMemory(given.path, given.source, given.target);
+  if (ReadsMatches(*Vocabulary::FromBytes(model.source_vocabulary, "the source vocabulary"))) {
+    options->lines.memory = memory;
+    options->lines.match = options->match;
+  }
+  return memory;
 }
 
 // LibTorch runs weights as f32, and all of the vocabulary.
@@ -343,6 +390,7 @@ int Translate(const std::vector<std::string>& arguments, const RunOnDevice& run_
       "attend translate --model A --model B --model-weights 0.6 0.4 --input test.en\n"
       "attend translate --model MODEL --sample --top-k 20 --input plain.de --output back.en\n"
       "attend translate --model MODEL --glossary terms.tsv --input test.en\n"
+      "attend translate --model MODEL --memory units.tmx --input test.en\n"
       "attend translate --model LSTM --device cpu --input test.en");
   command_line.Options(Fields(options))
       .Options(Fields(common, {"threads", "quiet", "data_dir"}))
@@ -351,7 +399,7 @@ int Translate(const std::vector<std::string>& arguments, const RunOnDevice& run_
   options.translation.scores = options.scores || options.json;
   if (!options.glossary.empty()) options.translation.glossary = Glossary::Load(options.glossary);
   CheckTranslationOptions(options.translation);
-  TakeTargetPrefix(common, &options);
+  ReadPaths(common, &options);
   CheckDevice(options);
   CheckModels(options);
   const LineShard shard = LineShard::Parse(options.shard);
@@ -359,10 +407,10 @@ int Translate(const std::vector<std::string>& arguments, const RunOnDevice& run_
   options.lines.keep_line_ends = false;
   const auto model = LoadModelWith(options.model[0], options.adapter);
   const auto translator = MakeTranslator(model, options, run_on_device);
+  const auto memory = TakeMemory(*model, &options);
   const bool terminal = TranslationOutput::IsTerminal(options.output);
-  const std::string input = common.DataPath(options.input);
-  const auto lines = LinesOf(shard, input);
-  LineWindows window(FilesOf(options, input), terminal, common.ThreadCount());
+  const auto lines = LinesOf(shard, options.input);
+  LineWindows window(FilesOf(options), terminal, common.ThreadCount());
   if (lines) window.TakeOnly(lines->first, lines->second);
   Progress progress(terminal || common.quiet ? 0 : options.progress, isatty(STDERR_FILENO) == 1,
                     common.MakeLog());
@@ -370,7 +418,8 @@ int Translate(const std::vector<std::string>& arguments, const RunOnDevice& run_
   TranslationCounts counts(InputLimit(options.lines.max_input_tokens, options.lines.split_sentences,
                                       model->training_text, translator->max_input_tokens()));
   TranslationOutput out(options.output, KeyOf(options, lines), options.resume, log);
-  const TranslateCall call{options, *translator, *model, &window, &out, &progress, &counts};
+  const TranslateCall call{options, *translator, *model,    memory.get(),
+                           &window, &out,        &progress, &counts};
   try {
     if (out.IsFile()) {
       RunToFile(call, log);

@@ -56,6 +56,13 @@ FieldList ModelFields(ServeOptions& options) {
       .Add("glossary", &options.glossary,
            "files of terms that translations must hold, each as NAME=FILE; a request for "
            "translations names one")
+      .Add("memory", &options.memory,
+           "translation memories, each as FILE or NAME=FILE: a TMX, or lines of source, tab and "
+           "target; the default NAME is the file's, without its endings")
+      .Add("memory_source", &options.memory_source,
+           "the source's language in a TMX; empty: the one that the file names")
+      .Add("memory_target", &options.memory_target,
+           "the target's language in a TMX; empty: the only other one")
       .Nest("", TypeField(&options.load.type))
       .Nest("", Fields(options.translator).Select({"protect"}));
   return fields;
@@ -123,6 +130,25 @@ FieldList DocumentFields(ServeOptions& options) {
   return fields;
 }
 
+// What is learned from corrections.
+FieldList AdaptationFields(ServeOptions& options) {
+  FieldList fields;
+  fields
+      .Add("projects", &options.projects,
+           "directory where /v1/corrections keeps what users correct, a project each, and the "
+           "adapters that are trained on it in the background; needs the program attend-train "
+           "beside attend; empty: corrections are refused")
+      .Add("adaptation_pause", &options.adaptation_pause, 0, 86400,
+           "seconds without a new correction after which the training of a project begins")
+      .Add("adaptation_recipe", &options.adaptation_recipe,
+           "TOML file of training options for the adapters of projects, in place of the usual "
+           "ones; not the text, nor init and output")
+      .Add("max_corrections", &options.max_corrections, 1, 1e6,
+           "maximum number of corrections of a project")
+      .Add("max_projects", &options.max_projects, 1, 1e6, "maximum number of projects");
+  return fields;
+}
+
 // Not all tasks take batch_tokens as they stand.
 FieldList SearchFields(ServeOptions& options) {
   FieldList fields;
@@ -170,6 +196,8 @@ FieldList Fields(ServeOptions& options) {
            "seconds until an unanswered request gets 504")
       .Add("stop_timeout", &http.stop_timeout, 0, 86400,
            "on SIGTERM, seconds to finish accepted requests")
+      .Group("Learning from corrections")
+      .Nest("", AdaptationFields(options))
       .Group("")
       .Add("log_text", &options.log_text, "log the texts of requests")
       .Group("Search, unless the request says otherwise")

@@ -1,7 +1,7 @@
 // The server's API, and all that this page knows of it.
 import {Translation} from "./translation.js";
 
-const kTexts = "v1/translate", kAlternatives = "v1/alternatives", kFile = "v1/check_file", kDocument = "translate", kWholeFile = "translate_file", kDownload = "download_file/", kCompletions = "v1/completions", kTag = "v1/tag", kClassify = "v1/classify", kFill = "v1/fill", kParse = "v1/parse", kTranscriptions = "v1/audio/transcriptions", kModels = "v1/models", kSettings = "frontend/settings", kHealth = "health";
+const kTexts = "v1/translate", kAlternatives = "v1/alternatives", kFile = "v1/check_file", kDocument = "translate", kWholeFile = "translate_file", kDownload = "download_file/", kCompletions = "v1/completions", kTag = "v1/tag", kClassify = "v1/classify", kFill = "v1/fill", kParse = "v1/parse", kTranscriptions = "v1/audio/transcriptions", kModels = "v1/models", kMemories = "v1/memories", kSettings = "frontend/settings", kHealth = "health";
 const kBeginning = 65536;  // bytes of a file that tell its format
 const kPatience = 8000;  // ms in which a server that lives says something
 const kMostClasses = 12, kFillings = 6;  // on show
@@ -96,6 +96,12 @@ export async function listModels(signal) {
   return models.map(({beam_size: beams, labels = [], ...model}) => ({...model, beams, labels}));
 }
 
+// Names of the translation memories.
+export async function listMemories(signal) {
+  const {memories} = await request(kMemories, null, signal);
+  return memories.map(({name}) => name);
+}
+
 // What the server takes: `characters` of a request at most, and files whose names end in one of the `suffixes`.
 export async function readLimits(signal) {
   const {charLimit, supportedFilesFormat: suffixes} = await request(kSettings, null, signal);
@@ -110,10 +116,10 @@ export async function checkFile(file, signal) {
 }
 
 // A Translation of each text, by a model of this name or else of these languages; `alternatives` counts hypotheses beside the
-// best one, and `glossary` has the terms that translations must hold.
-export async function translate(texts, {model: {name, source, target}, alternatives = 0, bulk = false, glossary = []}, signal) {
+// best one, `glossary` has the terms that translations must hold, and `memory` is the name of a translation memory to look into.
+export async function translate(texts, {model: {name, source, target}, alternatives = 0, bulk = false, glossary = [], memory = ""}, signal) {
   texts = texts.map(text => text.toWellFormed());
-  const body = {...(name ? {model: name} : {source, target}), text: texts, n_best: alternatives + 1, alignments: !bulk, quality: !bulk, priority: bulk ? "bulk" : "interactive", ...(glossary.length ? {glossary} : {})};
+  const body = {...(name ? {model: name} : {source, target}), text: texts, n_best: alternatives + 1, alignments: !bulk, quality: !bulk, priority: bulk ? "bulk" : "interactive", ...(glossary.length ? {glossary} : {}), ...(memory ? {memory} : {})};
   const {translations} = await request(kTexts, body, signal);
   return translations.map((translation, i) => new Translation(texts[i], translation));
 }

@@ -1,6 +1,6 @@
 // The page: translation while typing, copying, and what ties its parts together.
 import {Alternatives} from "./alternatives.js";
-import {alternativesAt, listModels, readLimits, translate} from "./api.js";
+import {alternativesAt, listMemories, listModels, readLimits, translate} from "./api.js";
 import {AttentionPanel} from "./attention_panel.js";
 import {ClassificationPanel} from "./classification.js";
 import {FileJob, told} from "./files.js";
@@ -8,6 +8,7 @@ import {FillingPanel} from "./filling.js";
 import {GenerationPanel} from "./generation.js";
 import {GlossaryField} from "./glossary.js";
 import {Languages, nameOf} from "./languages.js";
+import {Memory} from "./memory.js";
 import {parsingPanel} from "./parsing.js";
 import {hideRefusal, onReturn, patiently, showRefusal} from "./server.js";
 import {offerTabs, onOpen, openTab} from "./tabs.js";
@@ -37,6 +38,7 @@ const menu = new WordMenu({root: byId("word-menu"), output, ask: alternativesOf,
 const languages = new Languages(retranslate);
 const glossary = new GlossaryField(retranslate);
 const alternatives = new Alternatives(byId("alternatives"), choose);
+const memory = new Memory(byId("memory-choice"), byId("matches"), retranslate, take);
 const attention = new AttentionPanel(() => languages.model.name ?? translation.model, pick);
 const panels = {  // by route
   "/v1/completions": new GenerationPanel(say, copy),
@@ -51,7 +53,7 @@ const fileJob = new FileJob(() => languages.model, say);
 let limits = {characters: Infinity, suffixes: []};
 
 async function loadModels() {
-  const loaded = await patiently(() => Promise.all([readLimits(), listModels()]), new AbortController().signal);
+  const loaded = await patiently(() => Promise.all([readLimits(), listModels(), listMemories()]), new AbortController().signal);
   limits = loaded[0];
   byId("file").accept = limits.suffixes.join();
   const documents = limits.suffixes.filter(suffix => !/^\.(txt|html?)$/.test(suffix));
@@ -61,6 +63,7 @@ async function loadModels() {
   offerTabs(models.length ? models.flatMap(model => model.routes) : [kTranslate]);
   for (const [route, panel] of Object.entries(panels)) panel.set(of(route));
   languages.set(of(kTranslate));
+  memory.set(loaded[2]);
   retranslate();
 }
 
@@ -103,6 +106,7 @@ function showSentence() {
   byId("confidence").textContent = confidence && `Confidence${several ? ` in sentence ${current + 1}` : ""}: ${confidence}`;
   byId("confidence").hidden = !confidence;
   alternatives.show(sentences[current], several ? ` to sentence ${current + 1}` : "", languages.to);
+  memory.show(sentences[current], sourceLanguage(), languages.to);
   attention.show(sentences, current);
 }
 
@@ -153,6 +157,13 @@ function takeAt({sentence, word}, hypothesis) {
   alignment.stand(word);
 }
 
+// A target of the memory, for the sentence that is looked at.
+function take(text) {
+  translation.take(current, text);
+  showTranslation();
+  output.focus();
+}
+
 function showResult(result) {
   menu.close();
   translation = result;
@@ -186,7 +197,7 @@ async function retranslate() {
   const {signal} = running = new AbortController();
   busy(true);
   try {
-    const options = {model, alternatives: Math.min(kAlternatives, model.beams - 1), glossary: glossary.terms};
+    const options = {model, alternatives: Math.min(kAlternatives, model.beams - 1), glossary: glossary.terms, memory: memory.name};
     const [result] = await patiently(() => translate([text], options, signal), signal);
     if (signal.aborted) return;
     showResult(result);

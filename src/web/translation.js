@@ -27,9 +27,16 @@ export class Translation {
       at = begin + sentence.source.length;
       done = place + best.length;
       const hypotheses = sentence.hypotheses.filter((each, i, all) => all.findIndex(other => other.text === each.text) === i);
-      return {source: sentence.source, begin, before, hypotheses, rank: 0};
+      return {source: sentence.source, begin, before, hypotheses, matches: sentence.matches ?? [], rank: 0};
     });
     this.rest = text.slice(done);
+  }
+
+  // Makes this text the one that is chosen of a sentence.
+  take(sentence, text) {
+    const {hypotheses} = this.sentences[sentence], known = hypotheses.findIndex(each => each.text === text);
+    if (known < 0) hypotheses.push({text, score: null, finished: true, alignment: []});
+    this.sentences[sentence].rank = known < 0 ? hypotheses.length - 1 : known;
   }
 
   get text() { return this.sentences.map(each => each.before + each.hypotheses[each.rank].text).join("") + this.rest; }

@@ -83,7 +83,7 @@ def terms_of(glossary, source, target):
     return {"terms": len(asked), "terms_kept": sum((term["target"] or term["source"]) in target for term in asked)}
 
 
-def translation(text, n_best, with_attention, glossary):
+def translation(text, n_best, with_attention, glossary, memory=None):
     sentences, output, at = [], text, 0
     for line in re.findall(r"[^\n]+", text):
         for source in re.findall(r"\S(?:[^.!?]*[.!?]+(?=\s|$)|.*\S|)", line):
@@ -95,6 +95,8 @@ def translation(text, n_best, with_attention, glossary):
                  **confidence(target, 84.2 - 20 * rank)} for rank in range(n_best)]}
             for hypothesis in sentence["hypotheses"]:
                 hypothesis |= terms_of(glossary, source, hypothesis["text"])
+            if memory is not None:
+                sentence["matches"] = memory.get(source, [])
             if with_attention:
                 sentence["attention"], sentence["hypotheses"][0]["attention"] = attention(source, target, places)
             sentences.append(sentence)
@@ -121,6 +123,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         mock.awake.wait()
         if self.path == "/v1/models":
             return self.answer(200, {"models": mock.models})
+        if self.path == "/v1/memories":
+            return self.answer(200, {"memories": [{"name": name, "units": 1} for name in mock.memories]})
         if self.path == "/frontend/settings":
             return self.answer(200, {"charLimit": mock.most_characters, "supportedFilesFormat": SUFFIXES})
         if self.path == "/health":
@@ -171,7 +175,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if self.path == "/translate":
             told = {f"X-Attend-{name}": "2" for name in ("Unfinished", "Divided", "Unknown-Characters") if name in body["q"]}
             return self.answer(200, {"translatedText": "<!-- translated -->" + body["q"]}, **told)
-        translations = [{"model": mock.model_of(text, body), **translation(text, body.get("n_best", 1), body.get("attention"), body.get("glossary", []))} for text in body["text"]]
+        memory = mock.matches if body.get("memory") else None
+        translations = [{"model": mock.model_of(text, body),
+                         **translation(text, body.get("n_best", 1), body.get("attention"), body.get("glossary", []), memory)} for text in body["text"]]
         return self.answer(200, {"model": translations[0]["model"], "translations": translations})
 
     def log_message(self, *_):
@@ -227,6 +233,7 @@ class MockServer:
         self.positions = []  # what asked for alternatives at a position
         self.refusals = []  # (status, error, headers) of the next answers
         self.key, self.models, self.most_characters = "", MODELS, -1
+        self.memories, self.matches = [], {}  # names; of a sentence, what they have
         self.delay = lambda body: 0  # seconds
         self.awake.set()
         if not self.server:

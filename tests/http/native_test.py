@@ -49,7 +49,8 @@ def test_every_search_option_of_the_command_line_is_there(server):
     not_of_a_request = {"config", "model", "adapter", "type", "shortlist", "input", "output", "scores", "max_input_tokens", "overlong",
                         "batch_sentences", "batch_tokens", "threads", "quiet", "data_dir", "resume", "shard", "progress", "device",
                         "model_weights",  # of models together: the service runs each alone
-                        "prefix", "target_prefix", "json"}  # which a client puts before its text, and a file
+                        # which a client puts before its text, and a file
+                        "prefix", "target_prefix", "json", "memory_source", "memory_target"}
     schema = server.get("/openapi.json")["components"]["schemas"]["NativeRequest"]
     assert names - not_of_a_request <= set(schema["properties"])
 

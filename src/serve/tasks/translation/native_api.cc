@@ -6,11 +6,13 @@
 #include <utility>
 
 #include "attend/error.h"
+#include "memory/match_json.h"
 #include "serve/json_request.h"
 #include "serve/tasks/translation/model_choice.h"
 #include "tasks/attention_labels.h"
 #include "tasks/translation/translation_json.h"
 #include "tasks/translation/translation_options.h"
+#include "text/lines.h"
 
 namespace attend {
 namespace {
@@ -78,6 +80,13 @@ std::string DoneEvent(const TranslationJob& job) {
   return ToEvent("done", Dump(done));
 }
 
+// The hypothesis without links to the words of a match, which stand behind the text's own.
+Hypothesis WithLinksOfText(Hypothesis hypothesis, int64_t words) {
+  std::erase_if(hypothesis.alignment,
+                [words](const AlignmentLink& link) { return link.source >= words; });
+  return hypothesis;
+}
+
 }  // namespace
 
 void CheckLimits(RequestOptions asked, const ServeOptions& options) {
@@ -112,10 +121,11 @@ void CheckLimits(RequestOptions asked, const ServeOptions& options) {
 
 Json SentenceToJson(const ServedTranslator& model, const JobSentence& sentence) {
   const std::vector<PairScore>& attention = sentence.result.attention;
+  const int64_t words = CountWords(SourceOf(sentence));
   Json hypotheses = Json::array();
   for (const Hypothesis& hypothesis : sentence.result.translation.hypotheses) {
     const size_t rank = hypotheses.size();
-    Json one = HypothesisToJson(hypothesis, sentence.options);
+    Json one = HypothesisToJson(WithLinksOfText(hypothesis, words), sentence.options);
     if (!attention.empty()) {
       one["attention"] = {{"target_pieces", PiecesOf(model, sentence, rank).read},
                           {"decoder_self", attention[rank].decoder_self},
@@ -124,9 +134,10 @@ Json SentenceToJson(const ServedTranslator& model, const JobSentence& sentence) 
     hypotheses.push_back(std::move(one));
   }
   Json json;
-  json["source"] = sentence.text;
+  json["source"] = SourceOf(sentence);
   json["unknown_characters"] = sentence.result.translation.unknown_characters.size();
   json["hypotheses"] = std::move(hypotheses);
+  if (sentence.with_memory) json["matches"] = MatchesToJson(sentence.matches);
   if (!attention.empty()) {
     json["attention"] = {{"source_pieces", PiecesOf(model, sentence, 0).source},
                          {"encoder_self", attention[0].encoder_self}};
@@ -153,7 +164,9 @@ Json JobToJson(const TranslationJob& job) {
 
 std::vector<Route> NativeApi::Routes() const {
   return {{kTranslateRoute, "POST", [this](const ExchangePtr& exchange) { Translate(exchange); },
-           Effort::kModel}};
+           Effort::kModel},
+          {kMemoriesRoute, "GET, HEAD",
+           [this](const ExchangePtr& exchange) { exchange->Answer(memories_.List()); }}};
 }
 
 void NativeApi::Translate(const ExchangePtr& exchange) const {
@@ -169,6 +182,7 @@ void NativeApi::Translate(const ExchangePtr& exchange) const {
   FieldsFromJson(body, Fields(asked), "request body");
   CheckLimits(asked, context_.options);
   if (!asked.beginnings.texts.empty()) CheckTargetPrefix(asked.translation);
+  if (!asked.memory.empty()) asked.loaded_memory = memories_.Find(asked.memory);
   context_.router.SetLimit(exchange, asked.queue.deadline_ms);
   const ModelChoice choice = ChooseModels(context_.models, asked, texts, exchange->request().path);
   requests_.CheckRoom(choice);

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "serve/task_handler.h"
+#include "serve/tasks/translation/memories.h"
 #include "serve/tasks/translation/served_glossaries.h"
 #include "serve/tasks/translation/translation_requests.h"
 
@@ -24,10 +25,10 @@ Json JobToJson(const TranslationJob& job);
 // Safe to use from many threads.
 class NativeApi {
  public:
-  // `requests` and `glossaries` must outlive it.
+  // `requests`, `glossaries` and `memories` must outlive it.
   NativeApi(const HandlerContext& context, const TranslationRequests& requests,
-            const ServedGlossaries& glossaries)
-      : context_(context), requests_(requests), glossaries_(glossaries) {}
+            const ServedGlossaries& glossaries, const Memories& memories)
+      : context_(context), requests_(requests), glossaries_(glossaries), memories_(memories) {}
 
   // Their answers call this object.
   std::vector<Route> Routes() const;
@@ -39,6 +40,7 @@ class NativeApi {
   const HandlerContext context_;
   const TranslationRequests& requests_;
   const ServedGlossaries& glossaries_;
+  const Memories& memories_;
 };
 
 }  // namespace attend

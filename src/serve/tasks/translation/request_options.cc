@@ -64,6 +64,13 @@ FieldList Fields(RequestOptions& options) {
                        kMostPiecesWithAttention, kMostHypothesesWithAttention,
                        kMostLengthWithAttention))
       .Nest("", SplittingField(&options.split_sentences))
+      .Add("memory", &options.memory,
+           "name of a translation memory (/v1/memories): sentences then have `matches`; empty: "
+           "none")
+      .Add("memory_exact", &options.memory_exact,
+           "a sentence that is a source of the memory, but for white space, gets its target as it "
+           "stands, with score 0; without effect with attention")
+      .Nest("", Fields(options.match))
       .Add("stream", &options.stream, "answer with an event for each sentence as it is ready")
       .Nest("", Fields(options.queue));
   return fields;

@@ -3,11 +3,13 @@
 #define ATTEND_SERVE_TASKS_TRANSLATION_REQUEST_OPTIONS_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "attend/translator.h"
 #include "base/fields.h"
+#include "memory/translation_memory.h"
 #include "serve/request_queue.h"
 #include "serve/serve_options.h"
 #include "tasks/translation/sentence_splitting.h"
@@ -40,6 +42,10 @@ struct RequestOptions {
   bool protect = true;
   bool attention = false;
   SentenceSplitting split_sentences = SentenceSplitting::kAuto;
+  std::string memory;                                      // its name; empty: none
+  std::shared_ptr<const TranslationMemory> loaded_memory;  // of this name; no field
+  bool memory_exact = true;
+  MatchOptions match;
   bool stream = false;
   QueueOptions queue;
   OutputBeginnings beginnings;  // no field: it may be a list

@@ -7,6 +7,7 @@
 
 #include "attend/error.h"
 #include "base/excerpt.h"
+#include "tasks/translation/matched_text.h"
 #include "tasks/translation/quality.h"
 #include "tasks/translation/sentence_splitting.h"
 #include "text/overlong_parts.h"
@@ -164,6 +165,30 @@ class JobMaker {
           job_->model->translator().MaxLength(std::ssize(sentence.ids), asked_.translation));
     }
     job_->sentences.push_back({{}, std::move(sentence), {}});
+    if (asked_.loaded_memory) Remember(&job_->sentences.back());
+  }
+
+  void Remember(JobSentence* sentence) const {
+    sentence->with_memory = true;
+    sentence->matches = asked_.loaded_memory->Find(sentence->text, asked_.match);
+    const bool exact = !sentence->matches.empty() && sentence->matches[0].score == 100;
+    if (sentence->matches.empty() || asked_.attention) return;
+    if (!exact || !asked_.memory_exact) return ReadMatch(sentence);
+    sentence->remembered = sentence->matches[0].target;
+    sentence->ids.clear();  // the model has no work with it
+  }
+
+  // As LineBatch does.
+  void ReadMatch(JobSentence* sentence) const {
+    const std::string& target = sentence->matches[0].target;
+    const bool reads = ReadsMatches(job_->model->translator().source());
+    if (!reads || sentence->ids.empty() || !ProtectedParts(target).empty()) return;
+    std::string text = WithMatch(sentence->text, target);
+    std::vector<int32_t> ids = Encode(text);
+    if (!Fits(ids)) return;
+    sentence->source_bytes = sentence->text.size();
+    sentence->text = std::move(text);
+    sentence->ids = std::move(ids);
   }
 
   void CheckSentences(size_t more) const {

@@ -74,7 +74,7 @@ Json AlternativesSchema(const ServeOptions& options, const Choices& choices) {
           {"properties", properties}};
 }
 
-Json NativeRequest(const ServeOptions& options, const Choices& choices) {
+Json NativeRequest(const ServeOptions& options, const Choices& choices, const Memories& memories) {
   RequestOptions asked = UsualRequest(options);
   Json properties;
   properties["text"] = TextOrTexts();
@@ -94,6 +94,10 @@ Json NativeRequest(const ServeOptions& options, const Choices& choices) {
   for (const char* name : {"n_best", "mbr_samples", "beam_groups"})
     properties[name]["maximum"] = options.max_beam_size;
   choices.SetIn(&properties, false);
+  Json names = Json::array({""});
+  for (const auto& [name, _] : memories.all()) names.push_back(name);
+  properties["memory"]["enum"] = std::move(names);
+  properties["memory"]["x-of-models"] = true;
   return {{"type", "object"},
           {"required", {"text"}},
           {"additionalProperties", false},
@@ -179,6 +183,8 @@ void DescribeNative(Json* paths) {
 void DescribeFiles(Json* paths) {
   const std::string json = "application/json";
   const std::vector<int> refusals = {400, 403, 413, 415, 421, 429, 500, 501, 503, 504};
+  (*paths)[kMemoriesRoute]["get"] =
+      Operation("the translation memories", Content(json, Reference("Memories")), {});
   (*paths)["/v1/check_file"]["post"] =
       WithBody(Operation("whether /translate_file takes a file; an empty object if it does",
                          Content(json, {{"type", "object"}}), refusals),
@@ -211,12 +217,13 @@ void DescribeLibre(Json* paths) {
 }  // namespace
 
 void DescribeTranslation(const ServeOptions& options, const ModelStore& models,
-                         const ServedGlossaries& glossaries, Json* document) {
+                         const ServedGlossaries& glossaries, const Memories& memories,
+                         Json* document) {
   const Choices choices(models);
   Json& schemas = (*document)["components"]["schemas"];
   schemas.update(openapi::FileOf("translation_openapi.json"));
   schemas["AlternativesRequest"] = AlternativesSchema(options, choices);
-  schemas["NativeRequest"] = NativeRequest(options, choices);
+  schemas["NativeRequest"] = NativeRequest(options, choices, memories);
   schemas["NativeRequest"]["properties"]["glossary"] = glossaries.Schema();
   AddLibreSchemas(options, choices, &schemas);
   schemas["LibreTranslation"]["properties"]["translatedText"] = TextOrTexts();

@@ -7,12 +7,14 @@
 #include "serve/model_store.h"
 #include "serve/serve_options.h"
 #include "serve/tasks/translation/served_glossaries.h"
+#include "serve/tasks/translation/memories.h"
 
 namespace attend {
 
 // Adds to the description. Of these models: what a request may name is theirs.
 void DescribeTranslation(const ServeOptions& options, const ModelStore& models,
-                         const ServedGlossaries& glossaries, Json* document);
+                         const ServedGlossaries& glossaries, const Memories& memories,
+                         Json* document);
 
 }  // namespace attend
 
