@@ -61,6 +61,10 @@ target_link_libraries(attend::sodium INTERFACE ${ATTEND_SODIUM_LIBRARY})
 
 # SentencePiece, built from source by tools/setup.
 set(ATTEND_SENTENCEPIECE ${PROJECT_SOURCE_DIR}/.deps/sentencepiece-0.2.1 CACHE PATH "where SentencePiece is installed")
+if(SKBUILD AND NOT EXISTS ${ATTEND_SENTENCEPIECE}/lib/libsentencepiece.a)  # `pip install`, where nobody ran tools/setup
+  set(ATTEND_SENTENCEPIECE ${PROJECT_BINARY_DIR}/sentencepiece CACHE PATH "where SentencePiece is installed" FORCE)
+  execute_process(COMMAND ${PROJECT_SOURCE_DIR}/tools/build_sentencepiece ${ATTEND_SENTENCEPIECE} COMMAND_ERROR_IS_FATAL ANY)
+endif()
 if(NOT EXISTS ${ATTEND_SENTENCEPIECE}/lib/libsentencepiece.a)
   message(FATAL_ERROR "SentencePiece is not at ${ATTEND_SENTENCEPIECE}; run `make setup` first")
 endif()
