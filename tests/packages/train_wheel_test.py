@@ -64,7 +64,7 @@ def test_it_finds_the_torch_that_is_installed(installed, tmp_path):
     shown = start(installed, "--version", path=[torch_folder()])
     assert shown.returncode == 0 and f"LibTorch {importlib.metadata.version('torch').partition('+')[0]}" in shown.stdout, shown.stderr
     refused = start(installed, "train", "--config", tmp_path / "none.toml", path=[torch_folder()])
-    assert refused.returncode == 2 and "none.toml" in refused.stderr
+    assert refused.returncode == 3 and "none.toml" in refused.stderr
 
 
 def test_without_torch_it_says_what_to_install(installed):
