@@ -20,12 +20,13 @@ def load_tool():
 
 
 def test_each_library_is_pinned_and_listed(wheels):
-    listed = {row.split("|")[1].split(",")[0].split(" (")[0].strip() for row in (ROOT / "THIRD_PARTY.md").read_text().splitlines() if row.startswith("| ")}
+    rows = [row for row in (ROOT / "THIRD_PARTY.md").read_text().splitlines() if row.startswith("| ")]
+    listed = {row.split("|")[1].split(",")[0].split(" (")[0].strip().lower() for row in rows}
     names = {"zstd": "Zstandard", "Python": None}
     for entry in wheels.LIBRARIES["library"] + wheels.LIBRARIES["headers"]:
         assert re.fullmatch("[0-9a-f]{64}", entry["sha256"]), entry["name"]
         name = names.get(entry["name"], entry["name"])
-        assert name is None or name.lower() in {one.lower() for one in listed}, (name, listed)
+        assert name is None or name.lower() in listed, (name, listed)
 
 
 def test_each_python_package_has_hashes():
@@ -56,5 +57,6 @@ def test_a_file_comes_from_the_mirror_that_has_it(wheels, tmp_path):
 
 def test_the_archives_of_a_source_are_those_that_it_names(wheels, tmp_path):
     dsc = tmp_path / "a.dsc"
-    dsc.write_text("Format: 3.0 (quilt)\nChecksums-Sha1:\n 11 5 a.orig.tar.gz\nChecksums-Sha256:\n 22 5 a.orig.tar.gz\n 33 6 a.debian.tar.xz\nFiles:\n 44 5 a.orig.tar.gz\n")
+    dsc.write_text("Format: 3.0 (quilt)\nChecksums-Sha1:\n 11 5 a.orig.tar.gz\n"
+                   "Checksums-Sha256:\n 22 5 a.orig.tar.gz\n 33 6 a.debian.tar.xz\nFiles:\n 44 5 a.orig.tar.gz\n")
     assert wheels.files_of(dsc) == [("22", "a.orig.tar.gz"), ("33", "a.debian.tar.xz")]

@@ -127,8 +127,8 @@ def test_the_package_installs_without_a_network(wheels, tmp_path):
     (root / "wheels").mkdir()
     shutil.copy(wheels[os.uname().machine], root / "wheels")
     platform = f"manylinux_2_28_{os.uname().machine}"
-    run(sys.executable, "-m", "pip", "download", "--dest", root / "wheels", "--only-binary", ":all:", "--python-version", "3.13", "--platform", platform,
-        "numpy>=1.24", "nanobind-backend>=1.0,<2")
+    run(sys.executable, "-m", "pip", "download", "--dest", root / "wheels", "--only-binary", ":all:", "--python-version", "3.13",
+        "--platform", platform, "numpy>=1.24", "nanobind-backend>=1.0,<2")
     shutil.copytree(MODEL, root / "model")
     run("chroot", root, "python3", "-m", "venv", "/venv")
     run("unshare", "--net", "chroot", root, "/venv/bin/pip", "install", "--no-index", "--find-links", "/wheels", "attend")
