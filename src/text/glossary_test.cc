@@ -31,7 +31,7 @@ std::shared_ptr<const Glossary> LoadText(const std::string& text) {
   return Glossary::Load(path);
 }
 
-std::string ErrorOf(const std::string& text) {
+std::string GlossaryErrorOf(const std::string& text) {
   try {
     LoadText(text);
   } catch (const Error& error) {
@@ -95,21 +95,23 @@ TEST(GlossaryTest, AFileHasATermALine) {
 
 TEST(GlossaryTest, ErrorsNameFileAndLine) {
   const std::string where = "'" + testing::TempDir() + "glossary.tsv' line 2";
-  EXPECT_EQ(ErrorOf("a\tb\nhouse\n"), where +
-                                          " has 1 column, expected 2 or 3: source, target and "
-                                          "flags, divided by tabs");
-  EXPECT_EQ(ErrorOf("a\tb\nhouse\tHaus\tplural\n"),
+  EXPECT_EQ(GlossaryErrorOf("a\tb\nhouse\n"),
+            where +
+                " has 1 column, expected 2 or 3: source, target and "
+                "flags, divided by tabs");
+  EXPECT_EQ(GlossaryErrorOf("a\tb\nhouse\tHaus\tplural\n"),
             where +
                 ": the flag is 'plural', expected ignore-case, inflect-source, inflect or "
                 "keep, divided by commas");
-  EXPECT_EQ(ErrorOf("a\tb\nhouse\t\n"), where +
-                                            ": 'house' has no target; give one, or the flag "
-                                            "keep to copy the source");
-  EXPECT_EQ(ErrorOf("a\tb\nX\tY\tkeep\n"),
+  EXPECT_EQ(GlossaryErrorOf("a\tb\nhouse\t\n"),
+            where +
+                ": 'house' has no target; give one, or the flag "
+                "keep to copy the source");
+  EXPECT_EQ(GlossaryErrorOf("a\tb\nX\tY\tkeep\n"),
             where + ": 'X' is to be kept as it is, but has a target; leave it or keep out");
-  EXPECT_EQ(ErrorOf("a\tb\n--\tY\n"),
+  EXPECT_EQ(GlossaryErrorOf("a\tb\n--\tY\n"),
             where + ": the source is '--', expected one with a letter or a digit");
-  EXPECT_EQ(ErrorOf("a\tb\n\xFF\tY\n"), where + " is not UTF-8; convert the file to UTF-8");
+  EXPECT_EQ(GlossaryErrorOf("a\tb\n\xFF\tY\n"), where + " is not UTF-8; convert the file to UTF-8");
 }
 
 }  // namespace

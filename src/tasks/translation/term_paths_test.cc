@@ -160,7 +160,7 @@ class FollowedTest : public testing::Test {
   std::unique_ptr<TermGuide> guide_;
   int32_t state_ = 0;
 };
-using Texts = std::vector<std::string>;
+using Pieces = std::vector<std::string>;
 
 TEST_F(FollowedTest, ATermIsAWholeWord) {
   Follow({{"Haus"}});
@@ -188,21 +188,21 @@ TEST_F(FollowedTest, TheFirstLetterMayBeACapital) {
   EXPECT_EQ(MissingAfter({" Rot", " x"}), 0);
   EXPECT_EQ(MissingAfter({" R", "ot"}), 0);
   Follow({{"Haus"}});
-  EXPECT_EQ(Wanted(), (Texts{" Haus"}));
+  EXPECT_EQ(Wanted(), (Pieces{" Haus"}));
 }
 
 TEST_F(FollowedTest, WantedTokensLeadToTheTerm) {
   Follow({{"rot", true}});
-  EXPECT_EQ(Wanted(), (Texts{" rot", " Rot", " rote"}));
+  EXPECT_EQ(Wanted(), (Pieces{" rot", " Rot", " rote"}));
   EXPECT_EQ(guide_->TokensLeft(state_), 1);
   EXPECT_EQ(MissingAfter({" rot"}), 0);
   EXPECT_EQ(guide_->TokensLeft(state_), 0);
-  EXPECT_EQ(Wanted(), Texts{});
+  EXPECT_EQ(Wanted(), Pieces{});
   Follow({{"Haus"}});
   MissingAfter({" ("});
-  EXPECT_EQ(Wanted(), (Texts{" Haus", "Haus"}));
+  EXPECT_EQ(Wanted(), (Pieces{" Haus", "Haus"}));
   MissingAfter({" Haus", "boot"});
-  EXPECT_EQ(Wanted(), (Texts{" Haus"}));
+  EXPECT_EQ(Wanted(), (Pieces{" Haus"}));
   EXPECT_EQ(guide_->TokensLeft(state_), 1);
 }
 
