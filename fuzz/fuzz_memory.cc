@@ -12,9 +12,9 @@
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace attend;
   return ReadForeign(data, size, ErrorKind::kInput, [](std::string_view bytes) {
-    const auto path = std::filesystem::temp_directory_path() /
-                      ("attend_fuzz_memory_" + std::to_string(getpid()) +
-                       (bytes.starts_with('<') ? ".tmx" : ".tsv"));
+    const auto path =
+        std::filesystem::temp_directory_path() / ("attend_fuzz_memory_" + std::to_string(getpid()) +
+                                                  (bytes.starts_with('<') ? ".tmx" : ".tsv"));
     std::ofstream(path, std::ios::binary) << bytes;
     struct Remove {
       const std::filesystem::path& path;
