@@ -69,7 +69,7 @@ TEST(EnsembleStepperTest, AWideBeamFindsWhatExhaustiveSearchByTheMeanFinds) {
 TEST(EnsembleStepperTest, ResultsDoNotDependOnTheRoom) {
   std::vector<SearchInput> inputs;
   for (int32_t i = 3; i < 33; ++i)
-    inputs.push_back({{i}, {}, {}, 9, {.beam_size = 4, .n_best = 2}});
+    inputs.push_back({{i}, {}, {}, 9, {.beam_size = 4, .n_best = 2, .min_length = i % 5}});
   const auto stepper = TwoTables(3, 0.7);
   const auto together = SearchAll(inputs, {.max_beam_size = 4}, stepper.get());
   for (const int64_t sentences : {1, 7}) {
