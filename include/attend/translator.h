@@ -22,6 +22,8 @@
 
 namespace attend {
 
+class TermFinder;
+
 // What a Translator is made with.
 struct TranslatorOptions {
   // 0: one for each processor. They share the sentences of all calls; when only one sentence is
@@ -33,6 +35,39 @@ struct TranslatorOptions {
   bool protect = true;
   std::string shortlist;        // a file of `attend shortlist`; empty: the whole vocabulary
   std::string instruction_set;  // empty: what ATTEND_ISA names, or the best of the machine
+};
+
+// A term and one way to write it in a translation.
+struct GlossaryTerm {
+  std::string source, target;
+  bool ignore_case = false;     // the source is found in any letter case
+  bool inflect_source = false;  // the source's last word may have up to 3 letters more
+  bool inflect = false;         // so may the target's: it is a stem
+  bool keep = false;            // the source is copied as it stands in the text; `target` is empty
+};
+
+// Terms that translations must hold. Several terms of one source are alternatives: any of them
+// will do. Immutable; safe to use from many threads.
+class Glossary {
+ public:
+  // Throws Error(kInput) that begins with `where` and names the term for one that is empty, or has
+  // both or neither of `target` and `keep`.
+  explicit Glossary(std::vector<GlossaryTerm> terms, const std::string& where = "glossary");
+  ~Glossary();
+  Glossary(const Glossary&) = delete;
+  Glossary& operator=(const Glossary&) = delete;
+  // A file with a term a line: source, target and flags (ignore-case, inflect-source, inflect,
+  // keep), divided by tabs, flags by commas. Lines that begin with # and empty ones say nothing.
+  // Throws Error(kInput) that names file and line.
+  static std::shared_ptr<const Glossary> Load(const std::string& path);
+
+  const std::vector<GlossaryTerm>& terms() const;
+  // For attend's own use (text/term_finder.h).
+  const TermFinder& finder() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<const Impl> impl_;
 };
 
 // By what drawn outputs are compared with each other.
@@ -63,14 +98,29 @@ struct TranslationOptions {
   // scores say and log-probabilities do not (after Keskar et al. 2019, section 4.1); logits, where
   // outputs are drawn.
   double repetition_penalty = 1;
+  // beta of what is added to the score, beta * sum over source tokens of log(min(1, the attention
+  // that the output's steps gave the token)) (Wu et al. 2016, section 7); the attention is the mean
+  // of the heads of ModelConfig::AlignmentLayer(). 0: nothing is.
+  double coverage_penalty = 0;
+  // Above 0: at each step a continuation whose log-probability is more than this below the best
+  // one's is dropped (Freitag and Al-Onaizan 2017).
+  double beam_threshold = 0;
+  // Above 0: a search ends once each of the n best is finished and this many times as probable as
+  // every hypothesis that lives. From 1 on, with length_penalty 0, results stay the same.
+  double early_exit = 0;
   // Tokens of output, eos included. 0: those of the input plus 50, or more if outputs in training
   // were longer, and never less than min_length needs.
   int64_t max_length = 0;
   int64_t min_length = 0;      // least number of visible tokens before eos
   bool allow_unknown = false;  // the output may contain the unknown token
-  bool scores = true;          // false: a greedy search leaves them 0 and is a little faster
+  // Translations hold its terms, as often as the text has them, where the model can write them
+  // within max_length: a beam search with constraints. Not for outputs that are drawn, nor for ids.
+  std::shared_ptr<const Glossary> glossary;
+  bool scores = true;  // false: a greedy search leaves them 0 and is a little faster
   bool alignments = false;
   int64_t alignment_layer = 0;  // the decoder layer, from 1; 0: ModelConfig::AlignmentLayer()
+  // Hypotheses say how sure the model is of them and of their words. Each output is read once more.
+  bool quality = false;
   // Sentences of the call that run together on a thread at most.
   int64_t batch_sentences = 1024;
   // Tokens of input that run together on a thread; a sentence counts as at least 16.
@@ -94,6 +144,9 @@ struct ProtectedPart {
   size_t begin = 0, end = 0;
 };
 
+// A word with less quality is in doubt.
+inline constexpr double kDoubtfulWord = 30;
+
 struct Hypothesis {
   std::string text;                      // empty for a model without vocabulary
   std::vector<int32_t> ids;              // without bos and eos
@@ -101,8 +154,17 @@ struct Hypothesis {
   double log_probability = 0;            // natural; both are 0 of an unscored greedy search
   bool finished = true;                  // false: cut at max_length
   std::vector<AlignmentLink> alignment;  // with options.alignments
+  // With options.quality, 0 to 100: the geometric mean of the probabilities that the model gives
+  // the output's tokens, in percent; and of each white-space word of the text its probability.
+  double quality = 0;
+  std::vector<double> word_quality;
   // Protected spans in the text, and how many of them occur in the output exactly once.
   int64_t protected_spans = 0, protected_kept = 0;
+  // Terms of the glossary in the text, each time they stand there, and how many the output has.
+  int64_t terms = 0, terms_kept = 0;
+
+  // Places of the words, from 0, whose quality is below kDoubtfulWord.
+  std::vector<int64_t> DoubtfulWords() const;
 };
 
 // The n best hypotheses, best first, with different texts: at least one, and fewer than n_best if
@@ -131,10 +193,21 @@ class Translator {
   // f32 of a model stored as int8.
   static std::unique_ptr<Translator> Load(const std::string& directory,
                                           const TranslatorOptions& options = {});
+  // Of several models: as the constructor for them says.
+  static std::unique_ptr<Translator> Load(std::span<const std::string> directories,
+                                          const std::vector<double>& weights = {},
+                                          const TranslatorOptions& options = {});
   Translator(std::shared_ptr<const Model> model, const TranslatorOptions& options);
   // The type and instruction set are those that the model was loaded with; the options' mean
   // nothing.
   Translator(std::shared_ptr<const LoadedModel> loaded, const TranslatorOptions& options);
+  // Several models, each with a weight, search together: what may come next has the weighted mean
+  // of their log-probabilities, sum w_m log P_m / sum w_m, which is not normalised again. So a
+  // hypothesis' log-probability is the mean of those that the models give it. No weights: all have
+  // the same one. The first model gives vocabularies and alignments. Throws Error(kUsage) where
+  // tasks or vocabularies differ, or with a shortlist.
+  Translator(std::vector<std::shared_ptr<const LoadedModel>> models, std::vector<double> weights,
+             const TranslatorOptions& options);
   ~Translator();
   Translator(const Translator&) = delete;
   Translator& operator=(const Translator&) = delete;

@@ -32,6 +32,9 @@ class Vocabulary {
   // From the bytes of such a file; `where` opens error messages.
   static std::shared_ptr<const Vocabulary> FromBytes(std::string_view bytes,
                                                      const std::string& where);
+  // The same, whose ids of a text stand in the opposite order, the last piece first: what a model
+  // writes that works from right to left. Bytes, pieces and ids stay.
+  std::shared_ptr<const Vocabulary> Reversed() const;
   ~Vocabulary();
   Vocabulary(const Vocabulary&) = delete;
   Vocabulary& operator=(const Vocabulary&) = delete;

@@ -7,6 +7,8 @@ import pathlib
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy
     from numpy.typing import NDArray
 
@@ -24,6 +26,11 @@ class Hypothesis(NamedTuple):
     alignment: list[tuple[int, int]]  # (source, target) white-space words from 0; with alignments=True
     protected_spans: int = 0  # of the text, to be copied exactly
     protected_kept: int = 0  # those that stand in the output exactly once
+    terms: int = 0  # of the glossary, each time that they stand in the text
+    terms_kept: int = 0  # those that the output has
+    quality: float = 0.0  # 0 to 100, the geometric mean of the tokens' probabilities in percent; with quality=True
+    word_quality: Sequence[float] = ()  # of each white-space word its probability in percent
+    doubtful_words: Sequence[int] = ()  # places of the words, from 0, whose quality is below 30
 
 
 class Translation(str):
@@ -65,6 +72,29 @@ class Translation(str):
     def alignment(self) -> list[tuple[int, int]]:
         """(source, target) white-space words of the best output, from 0; with alignments=True."""
         return self.hypotheses[0].alignment
+
+    @property
+    def quality(self) -> float:
+        """How sure the model is of the best output, 0 to 100; with quality=True."""
+        return self.hypotheses[0].quality
+
+    @property
+    def word_quality(self) -> Sequence[float]:
+        """The same of each white-space word of the best output."""
+        return self.hypotheses[0].word_quality
+
+    @property
+    def doubtful_words(self) -> Sequence[int]:
+        """Places of the best output's words, from 0, whose quality is below 30."""
+        return self.hypotheses[0].doubtful_words
+
+
+class MemoryMatch(NamedTuple):
+    """A unit of a translation memory, and how near a text it is."""
+
+    score: float  # percent: 100 (1 - d / n), d the words that differ, n the words of the longer text; 100: the same words
+    source: str
+    target: str
 
 
 class TimedWord(NamedTuple):

@@ -4,19 +4,23 @@
 
 #include <nanobind/nanobind.h>
 
+#include <memory>
 #include <utility>
 
+#include "attend/translator.h"
 #include "python/module/interpreter.h"
 
 namespace attend {
 
 void BindGenerator(nanobind::module_& module);
+void BindGlossary(nanobind::module_& module);
 void BindHtml(nanobind::module_& module);
 void BindItems(nanobind::module_& module);
 void BindLabels(nanobind::module_& module);
 void BindParser(nanobind::module_& module);
 void BindLines(nanobind::module_& module);
 void BindLoading(nanobind::module_& module);  // after the classes
+void BindMemory(nanobind::module_& module);
 void BindMetrics(nanobind::module_& module);
 void BindTextEncoder(nanobind::module_& module);
 void BindTranscriber(nanobind::module_& module);
@@ -29,6 +33,9 @@ inline constexpr const char* kResultsModule = "attend._results";
 inline nanobind::object PythonClass(const char* file, const char* name) {
   return NewFromPython([&] { return PyImport_ImportModule(file); }).attr(name);
 }
+
+// The keyword argument `glossary`, which is taken out; null: none was given.
+std::shared_ptr<const Glossary> TakeGlossary(nanobind::kwargs* arguments);
 
 template <class... Values>
 nanobind::object Make(const nanobind::object& python_class, Values&&... values) {

@@ -107,7 +107,19 @@ ModelRunner::ModelRunner(std::shared_ptr<const LoadedModel> loaded, const Runner
       loading_(options.loading),
       translator_(loaded_, WithThreads(options)) {}
 
+ModelRunner::ModelRunner(std::vector<std::shared_ptr<const LoadedModel>> models,
+                         std::vector<double> weights, const RunnerOptions& options)
+    : loaded_(models.at(0)),
+      models_(models.size()),
+      loading_(options.loading),
+      translator_(std::move(models), std::move(weights), WithThreads(options)) {}
+
 const Scorer& ModelRunner::scorer() const {
+  if (models_ > 1) {
+    throw Error(ErrorKind::kUsage,
+                "several models translate together here, and given texts are "
+                "scored by one; load it alone");
+  }
   const std::lock_guard lock(mutex_);
   if (!scorer_) scorer_ = std::make_unique<Scorer>(loaded_, static_cast<int>(loading_.threads));
   return *scorer_;

@@ -77,10 +77,14 @@ class ModelRunner {
  public:
   // Throws as Translator's constructor.
   ModelRunner(std::shared_ptr<const LoadedModel> loaded, const RunnerOptions& options);
+  // Of several models that translate together, as Translator's constructor for them. It scores no
+  // given texts.
+  ModelRunner(std::vector<std::shared_ptr<const LoadedModel>> models, std::vector<double> weights,
+              const RunnerOptions& options);
 
   std::string Repr(const char* name) const { return attend::Repr(name, *loaded_, loading_); }
   const Translator& translator() const { return translator_; }
-  // Made at its first use, with threads of its own.
+  // Made at its first use, with threads of its own. Throws Error(kUsage) where models are several.
   const Scorer& scorer() const;
   // Null for a model without vocabulary.
   const std::shared_ptr<const Vocabulary>& source_vocabulary() const {
@@ -99,7 +103,8 @@ class ModelRunner {
                           const std::optional<std::string>& target) const;
 
  private:
-  std::shared_ptr<const LoadedModel> loaded_;
+  std::shared_ptr<const LoadedModel> loaded_;  // the first of several
+  size_t models_ = 1;
   LoadingOptions loading_;
   Translator translator_;
   mutable std::mutex mutex_;

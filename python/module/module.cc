@@ -50,6 +50,7 @@ NB_MODULE(_attend, module) {
   nb::register_exception_translator(Translate);
   nb::set_leak_warnings(false);  // threads that translate when the program ends hold what they use
   module.attr("version") = ATTEND_VERSION;
+  BindGlossary(module);  // before what takes it
   BindTranslator(module);
   BindGenerator(module);
   BindHtml(module);
@@ -60,6 +61,7 @@ NB_MODULE(_attend, module) {
   BindTranscriber(module);
   BindVocabulary(module);
   BindLoading(module);
+  BindMemory(module);
   BindMetrics(module);
   BindLines(module);
   BindWriting(module);

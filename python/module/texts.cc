@@ -17,7 +17,7 @@ std::string WithSurrogates(nb::handle value) {
   const nb::object bytes =
       nb::steal(PyUnicode_AsEncodedString(value.ptr(), "utf-8", "surrogatepass"));
   if (!bytes.is_valid()) throw nb::python_error();
-  return {PyBytes_AS_STRING(bytes.ptr()), static_cast<size_t>(PyBytes_GET_SIZE(bytes.ptr()))};
+  return {PyBytes_AsString(bytes.ptr()), static_cast<size_t>(PyBytes_Size(bytes.ptr()))};
 }
 
 }  // namespace

@@ -26,8 +26,9 @@ namespace attend {
 namespace nb = nanobind;
 namespace {
 
-TextOptions TextOptionsOf(const nb::kwargs& arguments, const char* where) {
+TextOptions TextOptionsOf(nb::kwargs arguments, const char* where) {
   TextOptions options;
+  options.translation.glossary = TakeGlossary(&arguments);
   SetOptions(Fields(options), arguments, where);
   CheckTranslationOptions(options.translation);
   return options;
@@ -54,7 +55,9 @@ nb::object ResultOf(const Translation& translation) {
     hypotheses.append(Make(make, StrOf(hypothesis.text), hypothesis.score,
                            hypothesis.log_probability, hypothesis.ids, hypothesis.finished,
                            LinksOf(hypothesis.alignment), hypothesis.protected_spans,
-                           hypothesis.protected_kept));
+                           hypothesis.protected_kept, hypothesis.terms, hypothesis.terms_kept,
+                           hypothesis.quality, hypothesis.word_quality,
+                           hypothesis.DoubtfulWords()));
   }
   return Make(PythonClass(kResultsModule, "Translation"), nb::tuple(hypotheses),
               translation.divided, translation.unknown_characters.size());
@@ -165,8 +168,9 @@ nb::object TranslateOne(const ModelRunner& self, const nb::str& text, nb::kwargs
 }
 
 nb::object AlternativesOf(const ModelRunner& self, const nb::str& text, const nb::str& prefix,
-                          int64_t count, const nb::kwargs& arguments) {
+                          int64_t count, nb::kwargs arguments) {
   TranslationOptions options;
+  options.glossary = TakeGlossary(&arguments);
   SetOptions(Fields(options), arguments, "alternatives");
   const std::string source = TextOf(text), begin = TextOf(prefix);
   Translation found;
@@ -269,6 +273,25 @@ void LoadTranslator(ModelRunner* self, const std::filesystem::path& path,
   new (self) ModelRunner(LoadFor("Translator", options.loading), options);
 }
 
+// Translator.load: one that several models share.
+std::shared_ptr<ModelRunner> LoadSeveral(const std::vector<std::filesystem::path>& paths,
+                                         const std::vector<double>& weights,
+                                         const nb::kwargs& arguments) {
+  RunnerOptions options;
+  SetOptions(Fields(options), arguments, "Translator.load");
+  if (paths.empty()) throw Error(ErrorKind::kUsage, "Translator.load: no path of a model is given");
+  if (paths.size() > 1 && !options.loading.adapter.empty())
+    throw Error(ErrorKind::kUsage, "Translator.load: adapter is for one model, several are given");
+  const WithoutGil released;
+  std::vector<std::shared_ptr<const LoadedModel>> models;
+  for (const std::filesystem::path& path : paths) {
+    options.loading.path = path;
+    models.push_back(LoadFor("Translator", options.loading));
+  }
+  options.loading.path = paths.front();
+  return std::make_shared<ModelRunner>(std::move(models), weights, options);
+}
+
 template <const std::shared_ptr<const Vocabulary>& (ModelRunner::*vocabulary)() const>
 std::shared_ptr<Vocabulary> VocabularyOf(const ModelRunner& self) {
   return std::const_pointer_cast<Vocabulary>((self.*vocabulary)());
@@ -285,6 +308,18 @@ void BindMaking(TranslatorClass& translator) {
                                OptionsSignature(fields))
                        .c_str()),
            OptionsHelp("Loads the model directory at `path`.", fields).c_str())
+      .def_static(
+          "load", &LoadSeveral, nb::arg("paths"), nb::arg("weights") = std::vector<double>(),
+          nb::arg("options"),
+          nb::sig(fmt::format("def load(paths: collections.abc.Sequence[str | os.PathLike[str]], "
+                              "weights: collections.abc.Sequence[float] = (), {}) -> Translator",
+                              OptionsSignature(fields))
+                      .c_str()),
+          OptionsHelp("Several models of equal vocabularies, which translate together: by the mean "
+                      "of their\n"
+                      "log-probabilities, weighted where `weights` has a number for each.",
+                      fields)
+              .c_str())
       .def_prop_ro(
           "instruction_set",
           [](const ModelRunner& self) { return self.translator().instruction_set(); },
@@ -305,7 +340,7 @@ void BindAlternatives(TranslatorClass& translator) {
       "alternatives", &AlternativesOf, nb::arg("text"), nb::arg("prefix") = "",
       nb::arg("count") = 5, nb::arg("options"),
       nb::sig(fmt::format("def alternatives(self, text: str, prefix: str = '', count: int = 5, "
-                          "{}) -> attend._results.Translation",
+                          "{}, glossary: Glossary | None = None) -> attend._results.Translation",
                           OptionsSignature(fields))
                   .c_str()),
       OptionsHelp(
@@ -325,18 +360,21 @@ void BindTranslating(TranslatorClass& translator) {
   const std::string help = OptionsHelp(
       "Translates a line of text, or a list of them. A Translation is a str of the best output,\n"
       "which knows its score, its alignment and the other hypotheses. Outputs begin with the\n"
-      "words of target_prefix, of a list of texts with those of each; such texts are not divided.",
+      "words of target_prefix, of a list of texts with those of each; such texts are not divided.\n"
+      "They hold the terms of the glossary that their texts have.",
       fields);
   translator
       .def("translate", &TranslateOne, nb::arg("text"), nb::arg("options"),
-           nb::sig(fmt::format("def translate(self, text: str, {}, target_prefix: str = '') -> "
+           nb::sig(fmt::format("def translate(self, text: str, {}, target_prefix: str = '', "
+                               "glossary: Glossary | None = None) -> "
                                "attend._results.Translation",
                                keywords)
                        .c_str()),
            help.c_str())
       .def("translate", &TranslateList, nb::arg("texts"), nb::arg("options"),
            nb::sig(fmt::format("def translate(self, texts: collections.abc.Iterable[str], {}, "
-                               "target_prefix: collections.abc.Iterable[str] = ()) -> "
+                               "target_prefix: collections.abc.Iterable[str] = (), "
+                               "glossary: Glossary | None = None) -> "
                                "list[attend._results.Translation]",
                                keywords)
                        .c_str()),
@@ -348,11 +386,11 @@ void BindTranslating(TranslatorClass& translator) {
             return LineStream(std::move(self), lines, TextOptionsOf(arguments, "translate_lines"));
           },
           nb::arg("lines"), nb::arg("options"),
-          nb::sig(
-              fmt::format("def translate_lines(self, lines: collections.abc.Iterable[str], {}) -> "
-                          "collections.abc.Iterator[attend._results.Translation]",
-                          keywords)
-                  .c_str()),
+          nb::sig(fmt::format("def translate_lines(self, lines: collections.abc.Iterable[str], {}, "
+                              "glossary: Glossary | None = None) -> "
+                              "collections.abc.Iterator[attend._results.Translation]",
+                              keywords)
+                      .c_str()),
           OptionsHelp(
               "Translations of lines, in order, from any iterable, such as an open file: read as\n"
               "they are asked for, up to 4096 ahead. A line's end is not part of it.",

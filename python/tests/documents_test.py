@@ -388,6 +388,12 @@ def test_the_command(tmp_path, translator):
     assert sorted(re.findall(r"\.\w+", endings)) == sorted([*attend.documents.FORMATS, ".2"])  # of "1.2"
 
 
+def test_the_command_takes_a_glossary(tmp_path):
+    source, terms = text_file(tmp_path, "a.tsv", "lumi\n"), text_file(tmp_path, "terms.txt", "lumi\tvesta\n")
+    done = command(GOLDEN, source, tmp_path / "b.tsv", "--glossary", terms)
+    assert (done.returncode, done.stderr) == (0, "") and "vesta" in (tmp_path / "b.tsv").read_text(encoding="utf-8").split()
+
+
 @pytest.mark.parametrize(("model", "target", "status", "words"), [
     (GOLDEN, "b.pdf", 2, "ends in '.pdf', expected one of .docx"), (GOLDEN, "a.tsv", 2, "the source itself"), ("no_such", "b.tsv", 3, "no_such"),
 ])

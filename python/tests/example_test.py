@@ -40,8 +40,9 @@ def test_the_page_of_python(translator, tmp_path):
     (tmp_path / "test.en").write_text("lumi tavo keri\nolin\n", encoding="utf-8")
     (tmp_path / "test.de").write_text("grau\nöd\n", encoding="utf-8")
     (tmp_path / "page.html").write_text("<p>lumi <b>tavo</b></p>\n", encoding="utf-8")
-    (tmp_path / "my-model").mkdir()
-    (tmp_path / "my-model/model").symlink_to(GOLDEN)
+    for name in ("my-model", "first", "second"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "model").symlink_to(GOLDEN)
     (tmp_path / "my-language-model").mkdir()
     (tmp_path / "my-language-model/model").symlink_to(ROOT / "tests/data/golden_language_model")
     output = run("import os, sys\nos.chdir(sys.argv[1])\n" + code, tmp_path)

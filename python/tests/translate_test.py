@@ -1,11 +1,13 @@
 """Translator.translate against the program, and what an option, a wrong one too, does."""
 
+import json
 import pickle
 import warnings
 
 import attend
 import numpy
 import pytest
+import random_models
 from package import GOLDEN, LEARNED, LINES, program
 
 
@@ -27,6 +29,20 @@ def test_a_list_is_translated_as_the_program_does(translator):
     expected = program("translate", "--model", GOLDEN, "--alignments", *words, stdin="\n".join(LINES) + "\n")
     assert as_lines(translator.translate(LINES, **options), options) == expected
     assert expected != as_lines(translator.translate(LINES, n_best=3, alignments=True), options)
+
+
+def test_quality_is_the_programs(translator):
+    lines = program("translate", "--model", GOLDEN, "--quality", "--json", stdin="\n".join(LINES) + "\n").splitlines()
+    translations = translator.translate(LINES, quality=True)
+    for line, translation in zip(lines, translations, strict=True):
+        expected = json.loads(line)["hypotheses"][0]
+        assert translation.quality == pytest.approx(expected["quality"], rel=1e-12)
+        assert translation.word_quality == pytest.approx(expected["word_quality"], rel=1e-12)
+        assert list(translation.doubtful_words) == expected["doubtful_words"]
+        assert len(translation.word_quality) == len(translation.split())
+    assert pickle.loads(pickle.dumps(translations[0])).hypotheses == translations[0].hypotheses
+    plain = translator.translate(LINES[0])
+    assert (plain.quality, list(plain.word_quality), list(plain.doubtful_words)) == (0, [], [])
 
 
 def test_a_text_is_translated_to_a_str_that_knows_more(translator):
@@ -172,6 +188,33 @@ def test_groups_of_a_beam_differ(translator):
     assert sum(len(translation.hypotheses) for translation in diverse) > 3 * len(LINES)
     with pytest.raises(attend.UsageError, match="beam_groups is 3, no divisor of the beam size of 4"):
         translator.translate(LINES, beam_groups=3)
+
+
+def test_several_models_translate_together(tmp_path):
+    """As the program does; the log-probability is the weighted mean of what each gives the text."""
+    relative = random_models.write_relative(tmp_path / "relative", seed=3)
+    both = attend.Translator.load([GOLDEN, relative], weights=[3, 1], threads=2)
+    given = ("--model", GOLDEN, relative, "--model-weights", "3", "1", "--n-best", "2", "--alignments")
+    expected = program("translate", *given, stdin="\n".join(LINES) + "\n")
+    assert as_lines(both.translate(LINES, n_best=2, alignments=True), {"n_best": 2}) == expected
+    first, second = attend.Translator(GOLDEN), attend.Translator(relative)
+    compared = 0
+    for line in set(LINES) - {""}:
+        for best in both.translate(line, n_best=4, max_length=2).hypotheses:
+            if both.target_vocabulary.encode(best.text) != best.ids:
+                continue  # the text is cut in another way than it was written
+            written = len(best.ids) + best.finished
+            means = [sum(model.score(line, best.text).token_log_probabilities[:written]) for model in (first, second)]
+            assert best.log_probability == pytest.approx(0.75 * means[0] + 0.25 * means[1], abs=1e-4)
+            compared += 1
+    assert compared
+    assert attend.Translator.load([GOLDEN]).translate(LINES) == first.translate(LINES)
+    with pytest.raises(attend.UsageError, match="scored by one"):
+        both.score("lumi", "neri")
+    with pytest.raises(attend.UsageError, match="1 numbers for 2 models"):
+        attend.Translator.load([GOLDEN, relative], weights=[1])
+    with pytest.raises(attend.UsageError, match="no path"):
+        attend.Translator.load([])
 
 
 def test_options_that_do_not_go_together(translator):

@@ -22,6 +22,10 @@ score: float = one.hypotheses[0].score + translator.score("a", "b").log_probabil
 text: str = one + " ".join(translator.translate_lines(attend.read_lines("lines.gz")))
 mean: float = float(translator.attention("a").cross.mean()) + attend.bleu(["a"], [["b"]], tokenize="zh")
 ids: list[int] = attend.Vocabulary("vocab.spm").encode(one)
+terms = attend.Glossary([("a", "b"), ("c", "", "keep")])
+held: int = translator.translate("a", glossary=terms).hypotheses[0].terms_kept + len(attend.Glossary(pathlib.Path("terms.tsv")))
+matches: list[attend.MemoryMatch] = attend.TranslationMemory("a.tmx", source="en").find("a", memory_threshold=50)
+close: float = attend.TranslationMemory.of([("a", "b")]).find("a")[0].score + len(attend.TranslationMemory("a.tsv"))
 attend.quantize("model", "int8")
 first: int = attend.extend("model", [">>de<<"], "more")
 generator = attend.Generator("model", threads=2)
@@ -55,6 +59,7 @@ WRONG = [
     'attend.Translator("model").translate("a", beam_sise=2)',
     'attend.Translator("model").translate("a", beam_size="2")',
     'attend.Translator("model").translate(7)',
+    'attend.Glossary(["a"])',
     'attend.Generator("model").generate("a", max_token=9)',
     'attend.Generator("model").generate("a", stop=7)',
     'attend.Tagger("model").tag(7)',

@@ -63,7 +63,10 @@ class Program {
                       if (!error.empty()) members["error"] = error;
                       log_.Write(event, members, !error.empty());
                     });
-    service_.emplace(options_, &*models_, &keys_, &metrics_);
+    service_.emplace(options_, &*models_, &keys_, &metrics_,
+                     [this](const char* event, const Json& members, bool warning) {
+                       log_.Write(event, members, warning);
+                     });
   }
 
   void Run() {

@@ -13,6 +13,7 @@
 #include <mutex>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "attend/error.h"
 #include "attend/translator.h"
@@ -20,35 +21,52 @@
 #include "base/sha256.h"
 #include "cli/command_line.h"
 #include "cli/line_windows.h"
+#include "cli/memory_options.h"
 #include "cli/translate/output.h"
 #include "cli/translate/progress.h"
 #include "cli/translate/shard.h"
 #include "cli/translate/stop_signals.h"
 #include "cli/translate/translation_counts.h"
+#include "memory/memory_file.h"
 #include "model/adapted_model.h"
 #include "tasks/loaded_model.h"
 #include "tasks/translation/line_batch.h"
+#include "tasks/translation/matched_text.h"
 #include "tasks/translation/sentence_splitting.h"
+#include "tasks/translation/translation_json.h"
 #include "tasks/translation/translation_options.h"
+#include "text/lines.h"
 
 namespace attend {
 namespace {
 
 struct TranslateOptions {
-  std::string model, adapter, input = "-", output = "-", device = kEngine;
+  std::vector<std::string> model;  // one, or several that search together
+  std::vector<double> model_weights;
+  std::string adapter, input = "-", output = "-", device = kEngine;
   TranslatorOptions translator;
   bool resume = false;
   std::string shard;
   double progress = 30;
-  bool scores = false;
-  std::string target_prefix;  // a file
+  bool scores = false, json = false;
+  std::string target_prefix, glossary;  // files
+  MemoryOptions memory;
+  MatchOptions match;
+  bool memory_exact = true;
   LineOptions lines;
   TranslationOptions translation;
 };
 
 FieldList Fields(TranslateOptions& options) {
   FieldList fields;
-  fields.Add("model", &options.model, "the model directory")
+  fields
+      .Add(
+          "model", &options.model,
+          "the model directory; several, of equal vocabularies, translate together by the weighted "
+          "mean of their log-probabilities")
+      .Add("model_weights", &options.model_weights, 0, 1e6,
+           "of several models: a number for each, which are divided by their sum; without them all "
+           "weigh the same")
       .Nest("", AdapterField(&options.adapter))
       .Nest("", Fields(options.translator))
       .Nest("", DeviceField(&options.device))
@@ -65,9 +83,19 @@ FieldList Fields(TranslateOptions& options) {
            "seconds between progress lines on standard error (on a terminal one line is updated "
            "each second); 0: no progress lines")
       .Add("scores", &options.scores, "write `text ||| score`")
+      .Add("json", &options.json,
+           "write a JSON object for each line, with its hypotheses and what was asked of them")
       .Add("target_prefix", &options.target_prefix,
            "file with a line for each line of the input: the words that its translation begins "
            "with, as the model writes them; empty: any. A line with such words is not divided")
+      .Add("glossary", &options.glossary,
+           "file of terms that translations must hold, a term a line: source, target and flags "
+           "(ignore-case, inflect-source, inflect, keep), divided by tabs")
+      .Nest("", Fields(options.memory))
+      .Add("memory_exact", &options.memory_exact,
+           "a line that is a source of the memory, but for white space, gets its target as it "
+           "stands, with score 0; not a line with a target prefix")
+      .Nest("", Fields(options.match).Select({"memory_threshold"}))
       .Nest("", Fields(options.lines))
       .Nest("", Fields(options.translation));
   return fields;
@@ -80,21 +108,43 @@ constexpr const char* kWithoutEffect[] = {"model",  "adapter",  "input",        
 // What another call must share to go on with this one's output.
 JobKey KeyOf(TranslateOptions options, const std::optional<std::pair<int64_t, int64_t>>& lines) {
   JobKey key{.program = ProgramVersion()};
+  if (!options.memory.path.empty()) options.memory.path = Sha256OfFile(options.memory.path);
   if (!options.translator.shortlist.empty())
     options.translator.shortlist = Sha256OfFile(options.translator.shortlist);
   // Only a job with an output file is continued; a pipe can't be read before it runs.
   if (!options.target_prefix.empty() && options.output != "-")
     options.target_prefix = Sha256OfFile(options.target_prefix);
+  if (!options.glossary.empty() && options.output != "-")
+    options.glossary = Sha256OfFile(options.glossary);
   key.settings = FieldsToJson(Fields(options));
   for (const char* name : kWithoutEffect) key.settings.erase(name);
   // It has the digests of the directory's other files.
   const auto digest_of = [](const std::filesystem::path& directory) {
     return Sha256OfFile(directory / "config.json");
   };
-  key.settings["model"] = digest_of(options.model);
+  if (options.model.size() == 1) {
+    key.settings["model"] = digest_of(options.model[0]);
+  } else {
+    key.settings["model"] = Json::array();
+    for (const std::string& directory : options.model)
+      key.settings["model"].push_back(digest_of(directory));
+  }
   if (!options.adapter.empty()) key.settings["adapter"] = digest_of(options.adapter);
   if (lines) key.settings["lines"] = {{"first", lines->first}, {"last", lines->second}};
   return key;
+}
+
+// Words in doubt with their probabilities in percent, such as ` Holz (12) am (25)`.
+std::string DoubtfulText(const Hypothesis& hypothesis) {
+  const std::vector<size_t> ends = WordEnds(hypothesis.text);
+  std::string words;
+  for (const int64_t word : hypothesis.DoubtfulWords()) {
+    const size_t begin =
+        hypothesis.text.find_first_not_of(" \t", word == 0 ? 0 : ends.at(word - 1));
+    words += fmt::format(" {} ({:.0f})", hypothesis.text.substr(begin, ends.at(word) - begin),
+                         hypothesis.word_quality[word]);
+  }
+  return words;
 }
 
 std::string FormatLine(int64_t line, const Hypothesis& hypothesis,
@@ -110,7 +160,18 @@ std::string FormatLine(int64_t line, const Hypothesis& hypothesis,
       text += fmt::format(" {}-{}", link.source, link.target);
     }
   }
+  if (options.translation.quality)
+    text += fmt::format(" ||| {:.1f} |||{}", hypothesis.quality, DoubtfulText(hypothesis));
   return text + '\n';
+}
+
+std::string FormatTranslation(int64_t line, const Translation& translation,
+                              const TranslateOptions& options) {
+  if (options.json) return Dump(TranslationToJson(translation, options.translation)) + '\n';
+  std::string text;
+  for (const Hypothesis& hypothesis : translation.hypotheses)
+    text += FormatLine(line, hypothesis, options);
+  return text;
 }
 
 // One call of the command, once all is read and checked.
@@ -118,6 +179,7 @@ struct TranslateCall {
   const TranslateOptions& options;
   const Translator& translator;
   const Model& model;
+  const TranslationMemory* memory;  // null: there is none
   LineWindows* window;
   TranslationOutput* out;
   Progress* progress;
@@ -127,17 +189,30 @@ struct TranslateCall {
   // What was repaired, cut, divided or unknown so far.
   void Report(const Log& log) const;
   void TranslateWindow() const;
+  // The target of the memory's unit that has this line as its source; nothing where none has.
+  std::optional<std::string> Remembered(const std::string& line, const std::string& prefix) const;
 };
+
+std::optional<std::string> TranslateCall::Remembered(const std::string& line,
+                                                     const std::string& prefix) const {
+  if (memory == nullptr || !options.memory_exact || !prefix.empty()) return std::nullopt;
+  const auto matches = memory->Find(line, {.threshold = 100, .most = 1});
+  if (matches.empty()) return std::nullopt;
+  return matches[0].target;
+}
 
 // A line that can't be translated ends the run, after those before it.
 void TranslateCall::TranslateWindow() const {
   LineBatch batch(&translator, model, options.lines);
+  std::vector<std::optional<std::string>> remembered;
   int64_t number = window->number();
   std::exception_ptr refused;
   for (size_t i = 0; i < window->lines().size(); ++i) {
     try {
-      batch.Add(window->lines()[i], fmt::format("line {}", number++),
-                options.target_prefix.empty() ? "" : window->lines(1)[i]);
+      const std::string prefix = options.target_prefix.empty() ? "" : window->lines(1)[i];
+      remembered.push_back(Remembered(window->lines()[i], prefix));
+      batch.Add(remembered.back() ? "" : window->lines()[i], fmt::format("line {}", number++),
+                prefix);
     } catch (const Error&) {
       refused = std::current_exception();
       break;
@@ -146,11 +221,11 @@ void TranslateCall::TranslateWindow() const {
   number = window->number();
   std::string text;
   int64_t tokens = 0;
-  const std::vector<Translation> translations = batch.Translate(options.translation);
-  for (const Translation& translation : translations) {
-    for (const Hypothesis& hypothesis : translation.hypotheses) {
-      text += FormatLine(number - 1, hypothesis, options);
-    }
+  std::vector<Translation> translations = batch.Translate(options.translation);
+  for (size_t i = 0; i < translations.size(); ++i) {
+    Translation& translation = translations[i];
+    if (remembered[i]) translation.hypotheses = {{.text = *remembered[i]}};
+    text += FormatTranslation(number - 1, translation, options);
     tokens += std::ssize(translation.hypotheses[0].ids);
     ++number;
   }
@@ -228,27 +303,62 @@ void TakeTargetPrefix(const CommonOptions& common, TranslateOptions* options) {
   options->target_prefix = common.DataPath(options->target_prefix);
 }
 
-// Files that are read line by line together.
-std::vector<std::string> FilesOf(const TranslateOptions& options, const std::string& input) {
-  if (options.target_prefix.empty()) return {input};
-  return {input, options.target_prefix};
+// Paths of data, which --data-dir begins.
+void ReadPaths(const CommonOptions& common, TranslateOptions* options) {
+  TakeTargetPrefix(common, options);
+  options->input = common.DataPath(options->input);
+  options->memory.path = common.DataPath(options->memory.path);
 }
 
-// Its threads leave SIGINT and SIGTERM to others.
-std::unique_ptr<const Translator> MakeTranslator(std::shared_ptr<const Model> model,
+// Files that are read line by line together.
+std::vector<std::string> FilesOf(const TranslateOptions& options) {
+  if (options.target_prefix.empty()) return {options.input};
+  return {options.input, options.target_prefix};
+}
+
+// Its threads leave SIGINT and SIGTERM to others. `first`: the first of the models.
+std::unique_ptr<const Translator> MakeTranslator(std::shared_ptr<const Model> first,
                                                  const TranslateOptions& options,
                                                  const RunOnDevice& run_on_device) {
   const BlockedSignals blocked;
-  if (options.device == kEngine)
-    return std::make_unique<const Translator>(std::move(model), options.translator);
-  return std::make_unique<const Translator>(run_on_device(std::move(model), options.device),
+  if (options.device != kEngine) {
+    return std::make_unique<const Translator>(run_on_device(std::move(first), options.device),
+                                              options.translator);
+  }
+  std::vector<std::shared_ptr<const LoadedModel>> models = {
+      LoadWith(std::move(first), options.translator)};
+  for (size_t i = 1; i < options.model.size(); ++i)
+    models.push_back(LoadWith(LoadModel(options.model[i]), options.translator));
+  return std::make_unique<const Translator>(std::move(models), options.model_weights,
                                             options.translator);
+}
+
+// The memory, if one is named; lines are read with their matches if the model reads these.
+std::shared_ptr<const TranslationMemory> TakeMemory(const Model& model, TranslateOptions* options) {
+  const MemoryOptions& given = options->memory;
+  if (given.path.empty()) return nullptr;
+  auto memory = LoadMemory(given.path, given.source, given.target);
+  if (ReadsMatches(*Vocabulary::FromBytes(model.source_vocabulary, "the source vocabulary"))) {
+    options->lines.memory = memory;
+    options->lines.match = options->match;
+  }
+  return memory;
 }
 
 // LibTorch runs weights as f32, and all of the vocabulary.
 void CheckDevice(const TranslateOptions& options) {
   CheckForEngine(options.device, options.translator.type == WeightType::kInt8, "type int8");
   CheckForEngine(options.device, !options.translator.shortlist.empty(), "shortlist");
+  CheckForEngine(options.device, options.model.size() > 1, "more than one model");
+}
+
+void CheckModels(const TranslateOptions& options) {
+  if (options.model.size() > 1 && !options.adapter.empty()) {
+    throw Error(
+        ErrorKind::kUsage,
+        "adapter is for one model, and several are given; `attend export --adapter` makes a "
+        "model of one with its adapter");
+  }
 }
 
 }  // namespace
@@ -274,26 +384,33 @@ int Translate(const std::vector<std::string>& arguments, const RunOnDevice& run_
       "translate", "translate text, line by line",
       "attend translate --model MODEL --input test.en --output test.de\n"
       "echo 'A dog runs.' | attend translate --model MODEL --scores\n"
+      "attend translate --model MODEL --quality --input test.en\n"
+      "attend translate --model MODEL --quality --json --input test.en --output test.jsonl\n"
       "attend translate --model MODEL --input all.en.gz --output all.de.gz --resume --shard 3/8\n"
+      "attend translate --model A --model B --model-weights 0.6 0.4 --input test.en\n"
       "attend translate --model MODEL --sample --top-k 20 --input plain.de --output back.en\n"
+      "attend translate --model MODEL --glossary terms.tsv --input test.en\n"
+      "attend translate --model MODEL --memory units.tmx --input test.en\n"
       "attend translate --model LSTM --device cpu --input test.en");
   command_line.Options(Fields(options))
       .Options(Fields(common, {"threads", "quiet", "data_dir"}))
       .Required({"model"});
   if (!command_line.Parse(arguments)) return 0;
-  options.translation.scores = options.scores;
+  options.translation.scores = options.scores || options.json;
+  if (!options.glossary.empty()) options.translation.glossary = Glossary::Load(options.glossary);
   CheckTranslationOptions(options.translation);
-  TakeTargetPrefix(common, &options);
+  ReadPaths(common, &options);
   CheckDevice(options);
+  CheckModels(options);
   const LineShard shard = LineShard::Parse(options.shard);
   options.translator.threads = common.ThreadCount();
   options.lines.keep_line_ends = false;
-  const auto model = LoadModelWith(options.model, options.adapter);
+  const auto model = LoadModelWith(options.model[0], options.adapter);
   const auto translator = MakeTranslator(model, options, run_on_device);
+  const auto memory = TakeMemory(*model, &options);
   const bool terminal = TranslationOutput::IsTerminal(options.output);
-  const std::string input = common.DataPath(options.input);
-  const auto lines = LinesOf(shard, input);
-  LineWindows window(FilesOf(options, input), terminal, common.ThreadCount());
+  const auto lines = LinesOf(shard, options.input);
+  LineWindows window(FilesOf(options), terminal, common.ThreadCount());
   if (lines) window.TakeOnly(lines->first, lines->second);
   Progress progress(terminal || common.quiet ? 0 : options.progress, isatty(STDERR_FILENO) == 1,
                     common.MakeLog());
@@ -301,7 +418,8 @@ int Translate(const std::vector<std::string>& arguments, const RunOnDevice& run_
   TranslationCounts counts(InputLimit(options.lines.max_input_tokens, options.lines.split_sentences,
                                       model->training_text, translator->max_input_tokens()));
   TranslationOutput out(options.output, KeyOf(options, lines), options.resume, log);
-  const TranslateCall call{options, *translator, *model, &window, &out, &progress, &counts};
+  const TranslateCall call{options, *translator, *model,    memory.get(),
+                           &window, &out,        &progress, &counts};
   try {
     if (out.IsFile()) {
       RunToFile(call, log);

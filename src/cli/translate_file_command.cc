@@ -1,9 +1,13 @@
 // `attend translate-file`: starts attend.documents of the Python package, which reads and writes
 // documents of other programs. It gets all options as one JSON object.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "base/json.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/python_package.h"
+#include "serve/tasks/translation/file_check.h"
 #include "tasks/loaded_model.h"
 #include "tasks/translation/line_batch.h"
 #include "tasks/translation/translation_options.h"
@@ -12,7 +16,7 @@ namespace attend {
 namespace {
 
 struct TranslateFileOptions {
-  std::string source_language, target_language, adapter;
+  std::string source_language, target_language, adapter, glossary;
   bool retranslate = false;
   TranslatorOptions translator;
   LineOptions lines;
@@ -29,6 +33,8 @@ FieldList Fields(TranslateFileOptions& options) {
            "default what the model's config.json names")
       .Add("retranslate", &options.retranslate,
            "translate what has a translation, too: in XLIFF, TMX, PO and TSV")
+      .Add("glossary", &options.glossary,
+           "file of terms that translations must hold, as `attend translate` takes it")
       .Nest("", AdapterField(&options.adapter))
       .Nest("", Fields(options.translator))
       .Nest("", Fields(options.lines))
@@ -52,8 +58,7 @@ int RunTranslateFile(const std::vector<std::string>& arguments) {
       "--target-language de");
   command_line.Positional("MODEL", &model, "the model directory")
       .Positional("IN", &source,
-                  "the document: .docx, .pptx, .odt, .epub, .html, .htm, .xlf, .xliff (1.2 and 2), "
-                  ".tmx, .po, .pot, .srt, .vtt or .tsv")
+                  fmt::format("the document: .html, .htm, {}", fmt::join(DocumentSuffixes(), ", ")))
       .Positional("OUT", &target, "the file to write, with the same ending")
       .Options(Fields(options))
       .Options(Fields(common, {"threads", "quiet"}));

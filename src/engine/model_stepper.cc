@@ -1,5 +1,6 @@
 #include "engine/model_stepper.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "engine/forward.h"
@@ -41,23 +42,51 @@ NextToken ModelStepper::AskedOf(const StepRow& row) {
   return {row.forced, never, row.scored, row.also, head, row.sampling, row.most};
 }
 
-void ModelStepper::Step(std::span<const StepRow> rows, int64_t k, Candidate* best) {
-  WorkTimer& timer = activations_->scratch.timer;
-  timer.Book(&WorkSeconds::search);
+Sinks ModelStepper::AttentionOf(std::span<const StepRow> rows) const {
+  if (std::ranges::all_of(rows, [](const StepRow& row) { return row.attention.empty(); }))
+    return {};
+  Sinks sinks;
+  sinks.attention = [this, rows, wanted = weights_->config().AlignmentLayer() - 1](
+                        AttentionPlace place, int64_t layer, int64_t row, const float* weights_HS,
+                        int64_t keys) {
+    if (place != AttentionPlace::kCross || layer != wanted) return;
+    const std::span<float> mean_S = rows[row].attention;
+    const int64_t heads = weights_->config().decoder->heads;
+    for (int64_t s = 0; s < std::min(keys, std::ssize(mean_S)); ++s) {
+      float sum = 0;
+      for (int64_t h = 0; h < heads; ++h) sum += weights_HS[h * keys + s];
+      mean_S[s] = sum / static_cast<float>(heads);
+    }
+  };
+  return sinks;
+}
+
+void ModelStepper::Read(std::span<const StepRow> rows) {
+  activations_->scratch.timer.Book(&WorkSeconds::search);
   rows_.clear();
   asking_.clear();
+  for (const StepRow& row : rows) {
+    if (row.asks) asking_.push_back(static_cast<int32_t>(rows_.size()));
+    rows_.push_back({row.hypothesis, row.token, row.source_row});
+  }
+  Decode(*weights_, rows_, AttentionOf(rows), activations_, &cache_);
+  KeepRows(*weights_, asking_, activations_);
+}
+
+void ModelStepper::AllLogits(int64_t first, int64_t count, float* logits_CV, double* log_sums_C) {
+  attend::AllLogits(*weights_, first, count, activations_, logits_CV, log_sums_C);
+  activations_->scratch.timer.Book(&WorkSeconds::output);
+}
+
+void ModelStepper::Step(std::span<const StepRow> rows, int64_t k, Candidate* best) {
+  WorkTimer& timer = activations_->scratch.timer;
+  Read(rows);
   asked_.clear();
   never_.clear();
   never_.reserve(rows.size());
   for (const StepRow& row : rows) {
-    if (row.asks) {
-      asking_.push_back(static_cast<int32_t>(rows_.size()));
-      asked_.push_back(AskedOf(row));
-    }
-    rows_.push_back({row.hypothesis, row.token, row.source_row});
+    if (row.asks) asked_.push_back(AskedOf(row));
   }
-  Decode(*weights_, rows_, {}, activations_, &cache_);
-  KeepRows(*weights_, asking_, activations_);
   Predict(*weights_, k, asked_, activations_, best);
   timer.Book(&WorkSeconds::output);
 }

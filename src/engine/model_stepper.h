@@ -17,7 +17,7 @@ namespace attend {
 
 // Has the cache of its search. Weights and activations must outlive it. Precondition: the model has
 // a decoder with a vocabulary head.
-class ModelStepper : public Stepper {
+class ModelStepper : public WholeStepper {
  public:
   // With a shortlist the best tokens of a sentence come from its columns of the output layer, and
   // their probabilities are among those.
@@ -28,8 +28,13 @@ class ModelStepper : public Stepper {
   void Start(std::span<const NewSentence> sentences) override;
   void Step(std::span<const StepRow> rows, int64_t k, Candidate* best) override;
   void Reorder(int64_t sentence, std::span<const int32_t> parents) override;
+  int64_t vocabulary_size() const override { return weights_->vocabulary_head->columns(); }
+  void Read(std::span<const StepRow> rows) override;
+  void AllLogits(int64_t first, int64_t count, float* logits_CV, double* log_sums_C) override;
 
  private:
+  // Of the rows that want their attention: the mean of the alignment layer's heads.
+  Sinks AttentionOf(std::span<const StepRow> rows) const;
   NextToken AskedOf(const StepRow& row);
   // Of a sentence that begins.
   void SelectColumns(const NewSentence& sentence);

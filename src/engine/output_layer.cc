@@ -199,6 +199,7 @@ void ShortHead::Select(const Weights& weights, const Shortlist& shortlist,
   };
   leave_in(static_cast<int32_t>(weights.config().special_ids.eos));
   for (const int32_t id : sentence.once) leave_in(id);
+  for (const int32_t id : sentence.wanted) leave_in(id);
   memory.Clear();
   const TensorView& stored = weights.model->tensors.Get(OutputWeightName(weights.config()));
   product = weights.vocabulary_head->Select(columns, stored, &memory);
@@ -215,6 +216,30 @@ void KeepRows(const Weights& weights, std::span<const int32_t> rows, Activations
 void Predict(const Weights& weights, int64_t k, std::span<const NextToken> asked,
              Activations* activations, Candidate* best) {
   Prediction(weights, asked, activations).Run(k, best);
+}
+
+void AllLogits(const Weights& weights, int64_t first, int64_t count, Activations* activations,
+               float* logits_CV, double* log_sums_C) {
+  const int64_t width = weights.config().decoder->d_model;
+  const int64_t columns = weights.vocabulary_head->columns();
+  weights.vocabulary_head->Apply(activations->hidden_RD.Get(0) + first * width, count,
+                                 &activations->scratch.linear, logits_CV);
+  for (int64_t r = 0; r < count; ++r) {
+    float value = 0;
+    int32_t id = 0;
+    TopK top = {.values = &value,
+                .ids = &id,
+                .k = 1,
+                .count = 0,
+                .max = -std::numeric_limits<float>::infinity(),
+                .sum = 0};
+    const float* logits_V = logits_CV + r * columns;
+    for (int64_t i = 0; i < columns; i += kHeadBlock) {
+      weights.kernels.top_k(logits_V + i, std::min(kHeadBlock, columns - i),
+                            static_cast<int32_t>(i), nullptr, 0, &top);
+    }
+    log_sums_C[r] = LogSum(top);
+  }
 }
 
 void Logits(const Weights& weights, int64_t rows, Activations* activations, float* logits_RV) {

@@ -47,6 +47,11 @@ void KeepRows(const Weights& weights, std::span<const int32_t> rows, Activations
 void Predict(const Weights& weights, int64_t k, std::span<const NextToken> asked,
              Activations* activations, Candidate* best);
 
+// Of rows [first, first + count) in hidden_RD: logits [count, V], and the log-sum-exp of each row.
+// Give the bits of Predict. Precondition: the model has a vocabulary head.
+void AllLogits(const Weights& weights, int64_t first, int64_t count, Activations* activations,
+               float* logits_CV, double* log_sums_C);
+
 // All logits [rows, V] of the first `rows` in hidden_RD.
 void Logits(const Weights& weights, int64_t rows, Activations* activations, float* logits_RV);
 

@@ -9,11 +9,15 @@
 #include "search/scores.h"
 
 namespace attend {
+namespace {
+
+// Beside a place for each bank. With fewer an output that has its terms may never come to an end.
+constexpr int64_t kLeastBeamWithTerms = 4;
+
+}  // namespace
 
 bool BeamSearch::Expansion::operator<(const Expansion& other) const {
-  const auto order = [](const Expansion& one) {
-    return std::tuple(one.cost + one.penalty - one.log_probability, one.beam, one.id);
-  };
+  const auto order = [](const Expansion& one) { return std::tuple(one.Loss(), one.beam, one.id); };
   return order(*this) < order(other);
 }
 
@@ -22,6 +26,12 @@ void BeamSearch::Start(const SearchInput* input, const SearchOptions* options, b
   options_ = options;
   constrained_ = constrained;
   beam_size_ = constrained ? ConstrainedBeamSize(*input) : input->options.beam_size;
+  terms_ = constrained && input->terms != nullptr ? input->terms->Begin() : nullptr;
+  tokens_left_ = terms_ != nullptr ? terms_->TokensLeft(0) : 0;
+  if (terms_ != nullptr) {
+    const int64_t wide = std::max(beam_size_, kLeastBeamWithTerms) + tokens_left_;
+    beam_size_ = std::max(beam_size_, std::min(wide, options->max_beam_size));
+  }
   nodes_.clear();
   live_.assign(1, {-1, 0});
   kept_.clear();
@@ -29,15 +39,25 @@ void BeamSearch::Start(const SearchInput* input, const SearchOptions* options, b
   started_ = false;
   avoided_.clear();
   more_ = 0;
+  attention_.clear();
+  coverage_.assign(Covers() ? input->source.size() : 0, 0);
   guide_ = input->rules != nullptr ? input->rules->Begin() : nullptr;
   // The output begins with the prefix, as far as its maximum length reaches.
   for (; length_ < PrefixLength(); ++length_) {
     const int32_t id = input->prefix[length_];
     live_[0].shown += Shows(id) ? 1 : 0;
     live_[0].met |= BitOf(id);
+    if (terms_ != nullptr) live_[0].state = terms_->Next(live_[0].state, id);
     nodes_.push_back({id, live_[0].node});
     live_[0].node = static_cast<int32_t>(length_);
   }
+  CountWanted();
+}
+
+void BeamSearch::CountWanted() {
+  wanted_ = 0;
+  for (size_t b = 0; terms_ != nullptr && b < live_.size(); ++b)
+    wanted_ = std::max(wanted_, std::ssize(terms_->Wanted(live_[b].state)));
 }
 
 uint64_t BeamSearch::BitOf(int32_t id) const {
@@ -55,7 +75,7 @@ int64_t BeamSearch::Wanted() const {
 
 // Tokens that were written are asked for beside the best.
 int64_t BeamSearch::candidates() const {
-  return Wanted() + (constrained_ ? std::ssize(input_->once) : 0) + repeatable();
+  return Wanted() + (constrained_ ? std::ssize(input_->once) : 0) + wanted_ + repeatable();
 }
 
 bool BeamSearch::MayEnd(const Live& hypothesis) const {
@@ -75,15 +95,18 @@ void BeamSearch::SetTokens(const Live& hypothesis, std::vector<int32_t>* never,
     row->never = options_->placeholders;
     row->also = input_->once;
   }
-  if (options.no_repeat_ngram == 0 && options.repetition_penalty == 1) return;
+  if (options.no_repeat_ngram == 0 && options.repetition_penalty == 1 && terms_ == nullptr) return;
   never->assign(row->never.begin(), row->never.end());
   const std::vector<int32_t> ids = IdsOf(hypothesis.node);
   if (options.no_repeat_ngram > 0) AddRepeats(ids, options.no_repeat_ngram, never);
-  if (options.repetition_penalty != 1) {
-    also->assign(row->also.begin(), row->also.end());
-    AskForRepeated({ids.begin() + PrefixLength(), ids.end()}, never, also);
-    row->also = *also;
+  also->assign(row->also.begin(), row->also.end());
+  if (options.repetition_penalty != 1)
+    AskFor({ids.begin() + PrefixLength(), ids.end()}, never, also);
+  if (terms_ != nullptr) {
+    const std::span<const int32_t> wanted = terms_->Wanted(hypothesis.state);
+    AskFor({wanted.begin(), wanted.end()}, never, also);
   }
+  row->also = *also;
   row->never = *never;
 }
 
@@ -93,7 +116,7 @@ bool BeamSearch::Scored() const {
 }
 
 // What is read before the last token; the prefix's tokens are asked for where they are scored.
-int64_t BeamSearch::AddFirstRows(int64_t first_hypothesis, std::vector<StepRow>* rows) const {
+int64_t BeamSearch::AddFirstRows(int64_t first_hypothesis, std::vector<StepRow>* rows) {
   const std::span<const int32_t> prompt = Prompt();
   int64_t asking = 0;
   for (int64_t i = 0; i + 1 < std::ssize(prompt) + length_; ++i) {
@@ -103,6 +126,7 @@ int64_t BeamSearch::AddFirstRows(int64_t first_hypothesis, std::vector<StepRow>*
     row.token = next <= 0 ? prompt[i] : input_->prefix[next - 1];
     if (guide_ != nullptr) row.source_row = guide_->SourceRow(0);
     row.asks = next >= 0 && Scored();
+    if (next >= 0) row.attention = NextAttention();
     if (!row.asks) continue;
     row.forced = input_->prefix[next];
     ++asking;
@@ -110,7 +134,18 @@ int64_t BeamSearch::AddFirstRows(int64_t first_hypothesis, std::vector<StepRow>*
   return asking;
 }
 
+std::span<float> BeamSearch::NextAttention() {
+  if (!Covers()) return {};
+  const size_t width = input_->source.size();
+  return std::span<float>(attention_).subspan(width * attention_rows_++, width);
+}
+
 int64_t BeamSearch::AddRows(int64_t first_hypothesis, std::vector<StepRow>* rows) {
+  attention_rows_ = 0;
+  if (Covers()) {
+    const int64_t written = started_ ? 0 : length_;
+    attention_.assign((written + live()) * input_->source.size(), 0);
+  }
   int64_t asking = started_ ? 0 : AddFirstRows(first_hypothesis, rows);
   if (length_ == input_->max_length) return asking;
   const SentenceOptions& options = input_->options;
@@ -125,6 +160,7 @@ int64_t BeamSearch::AddRows(int64_t first_hypothesis, std::vector<StepRow>* rows
     row.may_be_unknown = options.allow_unknown;
     row.scored = Scored();
     row.most = static_cast<int32_t>(Wanted());
+    row.attention = NextAttention();
     if (guide_ != nullptr) row.source_row = guide_->SourceRow(live_[b].state);
     SetTokens(live_[b], &never_[b], &also_[b], &row);
   }
@@ -162,7 +198,50 @@ void BeamSearch::AddLastTokens(std::vector<int32_t>* tokens) const {
   for (const Live& hypothesis : live_) tokens->push_back(nodes_[hypothesis.node].id);
 }
 
+// Of a first step, all rows but the last of them write the prefix of the one hypothesis.
+void BeamSearch::AddAttention() {
+  const size_t width = input_->source.size();
+  const int64_t rows = std::ssize(attention_) / static_cast<int64_t>(std::max<size_t>(width, 1));
+  for (int64_t r = 0; r < rows; ++r) {
+    float* const sum_S = coverage_.data() + (started_ ? r : 0) * width;
+    for (size_t s = 0; s < width; ++s) sum_S[s] += attention_[r * width + s];
+  }
+}
+
+void BeamSearch::PassCoverageOn() {
+  const size_t width = input_->source.size();
+  next_coverage_.clear();
+  for (const int32_t parent : parents_) {
+    const auto of_parent = coverage_.begin() + static_cast<std::ptrdiff_t>(parent * width);
+    next_coverage_.insert(next_coverage_.end(), of_parent,
+                          of_parent + static_cast<std::ptrdiff_t>(width));
+  }
+  coverage_.swap(next_coverage_);
+}
+
+double BeamSearch::CoverageScore(int64_t row) const {
+  constexpr double kLeast = 1e-10;  // so that a token that nobody looked at costs no infinity
+  const int64_t width = std::ssize(input_->source);
+  double sum = 0;
+  for (int64_t s = options_->source_begin; s < width - options_->source_end; ++s) {
+    const double covered = coverage_[row * width + s];
+    sum += std::log(std::clamp(covered, kLeast, 1.0));
+  }
+  return input_->options.coverage_penalty * sum;
+}
+
+// Precondition: expansions are sorted.
+void BeamSearch::Prune() {
+  const double threshold = input_->options.beam_threshold;
+  if (threshold <= 0 || constrained_) return;
+  const auto far = [&](const Expansion& each) {
+    return each.Loss() > expansions_.front().Loss() + threshold;
+  };
+  expansions_.erase(std::ranges::find_if(expansions_, far), expansions_.end());
+}
+
 std::span<const int32_t> BeamSearch::Advance(const Candidate* best, int64_t k) {
+  if (Covers()) AddAttention();
   if (!started_) {
     started_ = true;
     for (int64_t i = 0; Scored() && i < length_; ++i, best += k) {
@@ -183,9 +262,12 @@ std::span<const int32_t> BeamSearch::Advance(const Candidate* best, int64_t k) {
   }
   if (constrained_) ExpandConstrained(best, k);
   std::sort(expansions_.begin(), expansions_.end());
+  Prune();
   constrained_ ? ChooseFromBanks() : Choose();
+  if (Covers()) PassCoverageOn();
   ++length_;
   if (Ended()) Close();
+  CountWanted();
   return parents_;
 }
 
@@ -199,6 +281,10 @@ void BeamSearch::ExpandConstrained(const Candidate* best, int64_t k) {
       if ((live_[b].met & bit) != 0 || count - std::popcount(met) > left) continue;
       expansions_.push_back(Expanded(static_cast<int64_t>(b), candidate));
       expansions_.back().met = met;
+      const int32_t state = live_[b].state;
+      if (terms_ == nullptr) continue;
+      expansions_.back().state =
+          candidate.id == options_->eos ? state : terms_->Next(state, candidate.id);
     }
   }
 }
@@ -214,7 +300,8 @@ void BeamSearch::Choose() {
       if (static_cast<int64_t>(rank) < beam_size_) {
         Keep({.node = parent,
               .log_probability = expansion.log_probability,
-              .penalty = expansion.penalty},
+              .penalty = expansion.penalty,
+              .covered = expansion.beam},
              length_ + 1, true);
       }
       continue;
@@ -229,36 +316,60 @@ void BeamSearch::GoOn(const Expansion& expansion) {
   const int32_t state = live_[expansion.beam].state;
   next_.push_back({static_cast<int32_t>(nodes_.size()), expansion.log_probability,
                    live_[expansion.beam].shown + (Shows(expansion.id) ? 1 : 0), expansion.met,
-                   guide_ != nullptr ? guide_->Next(state, expansion.id) : 0, expansion.penalty});
+                   guide_ != nullptr ? guide_->Next(state, expansion.id) : expansion.state,
+                   expansion.penalty,
+                   std::ssize(next_)});
   nodes_.push_back({expansion.id, parent});
   parents_.push_back(expansion.beam);
 }
 
-// A bank holds the hypotheses that have the same number of `once`. The banks fill the beam in turn,
-// each with its best, beginning with the highest number.
+void BeamSearch::KeepEnded(const Expansion& expansion) {
+  Keep({.node = live_[expansion.beam].node,
+        .log_probability = expansion.log_probability,
+        .state = expansion.state,
+        .penalty = expansion.penalty,
+        .covered = expansion.beam},
+       length_ + 1, true);
+}
+
+int64_t BeamSearch::BankOf(const Expansion& expansion) const {
+  const int64_t placeholders = std::popcount(expansion.met);
+  if (terms_ == nullptr) return placeholders;
+  return placeholders + tokens_left_ - terms_->TokensLeft(expansion.state);
+}
+
+// A bank holds the hypotheses that have equally much of `once` and of the terms. The banks fill the
+// beam in turn, each with its best, beginning with the highest. An output without all terms ends in
+// its turn alone.
 void BeamSearch::ChooseFromBanks() {
   next_.clear();
   parents_.clear();
-  std::vector<std::vector<size_t>> banks(input_->once.size() + 1);  // places in expansions_, rising
+  // Places in expansions_, rising.
+  std::vector<std::vector<size_t>> banks(std::ssize(input_->once) + tokens_left_ + 1);
   for (size_t i = 0; i < expansions_.size(); ++i) {
     const Expansion& expansion = expansions_[i];
-    std::vector<size_t>& bank = banks[std::popcount(expansion.met)];
-    if (expansion.id != options_->eos) {
+    std::vector<size_t>& bank = banks[BankOf(expansion)];
+    const bool lacks = terms_ != nullptr && terms_->Missing(expansion.state) > 0;
+    if (expansion.id != options_->eos || lacks) {
       bank.push_back(i);
     } else if (std::ssize(bank) < beam_size_) {
-      Keep({.node = live_[expansion.beam].node,
-            .log_probability = expansion.log_probability,
-            .penalty = expansion.penalty},
-           length_ + 1, true);
+      KeepEnded(expansion);
     }
   }
   std::vector<size_t> chosen;
-  for (size_t turn = 0; std::ssize(chosen) < beam_size_; ++turn) {
-    const size_t before = chosen.size();
+  bool more = true;
+  for (size_t turn = 0; more && std::ssize(chosen) < beam_size_; ++turn) {
+    more = false;
     for (size_t bank = banks.size(); bank-- > 0 && std::ssize(chosen) < beam_size_;) {
-      if (turn < banks[bank].size()) chosen.push_back(banks[bank][turn]);
+      if (turn >= banks[bank].size()) continue;
+      more = true;
+      const size_t place = banks[bank][turn];
+      if (expansions_[place].id == options_->eos) {
+        KeepEnded(expansions_[place]);
+      } else {
+        chosen.push_back(place);
+      }
     }
-    if (chosen.size() == before) break;
   }
   std::sort(chosen.begin(), chosen.end());
   for (const size_t i : chosen) GoOn(expansions_[i]);
@@ -266,12 +377,15 @@ void BeamSearch::ChooseFromBanks() {
 }
 
 void BeamSearch::Keep(const Live& hypothesis, int64_t length, bool finished) {
-  const double score = hypothesis.Total() / LengthPenalty(length, input_->options.length_penalty);
-  Kept kept{hypothesis.node, score, hypothesis.log_probability, finished, {}};
-  if (finished) ++finished_;
+  double score = hypothesis.Total() / LengthPenalty(length, input_->options.length_penalty);
+  if (Covers()) score += CoverageScore(hypothesis.covered);
+  const int64_t missing = terms_ != nullptr ? terms_->Missing(hypothesis.state) : 0;
+  Kept kept{hypothesis.node, score, hypothesis.log_probability, finished, missing, {}};
+  if (finished && missing == 0) ++finished_;
   // Equal scores keep the order in which they came: by length, then rank.
   const auto behind = [](const Kept& a, const Kept& b) {
-    return a.finished != b.finished ? a.finished : a.score > b.score;
+    if (a.finished != b.finished) return a.finished;
+    return a.missing != b.missing ? a.missing < b.missing : a.score > b.score;
   };
   if (input_->options.n_best > 1 && options_->text_of) {
     kept.text = options_->text_of(IdsOf(kept.node));
@@ -284,31 +398,43 @@ void BeamSearch::Keep(const Live& hypothesis, int64_t length, bool finished) {
   kept_.insert(place, std::move(kept));
 }
 
-// Nothing live can win: log-probabilities are at most 0 and penalties at least 0, so a live
-// hypothesis of total s ends with one of at most s, at a length of at most L. Penalties grow with
-// the length (alpha >= 0), and a number that is not positive divided by a larger penalty is larger:
+// Nothing live can win: log-probabilities and what coverage adds are at most 0, penalties at least
+// 0, so a live hypothesis of total s ends with one of at most s, at a length of at most L. Penalties
+// grow with the length (alpha >= 0), and a number that is not positive divided by a larger penalty is larger:
 // its score is at most s / penalty(L). Rounded sums and quotients keep that order. An equal score
 // comes later and stands behind. The same holds for one that will have the text of a kept one: it
 // takes the place of that only with a larger score.
 bool BeamSearch::NothingCanWin() const {
   if (std::ssize(kept_) < input_->options.n_best) return false;
+  if (kept_[input_->options.n_best - 1].missing > 0) return false;
   const auto best = std::ranges::max_element(live_, {}, &Live::Total);
   const double bound =
       best->Total() / LengthPenalty(input_->max_length, input_->options.length_penalty);
   return bound <= kept_[input_->options.n_best - 1].score;
 }
 
+bool BeamSearch::ExitsEarly() const {
+  const SentenceOptions& options = input_->options;
+  if (options.early_exit <= 0 || finished_ < options.n_best) return false;
+  if (std::ssize(kept_) < options.n_best) return false;
+  const auto least =
+      std::ranges::min_element(std::span(kept_).first(options.n_best), {}, &Kept::log_probability);
+  const auto best = std::ranges::max_element(live_, {}, &Live::log_probability);
+  return least->log_probability >= best->log_probability + std::log(options.early_exit);
+}
+
 // Precondition: there are live and finished hypotheses.
 bool BeamSearch::LeaderGoesOn() const {
   const SentenceOptions& options = input_->options;
-  return options.leader_goes_on &&
+  return (options.leader_goes_on || terms_ != nullptr) &&
          live_[0].Total() / LengthPenalty(length_, options.length_penalty) > kept_[0].score;
 }
 
 bool BeamSearch::Ended() const {
   return live_.empty() || length_ >= input_->max_length ||
-         (finished_ >= beam_size_ && !LeaderGoesOn()) ||
-         (input_->options.early_stop && NothingCanWin());
+         (finished_ >= (terms_ != nullptr ? input_->options.beam_size : beam_size_) &&
+          !LeaderGoesOn()) ||
+         (input_->options.early_stop && NothingCanWin()) || ExitsEarly();
 }
 
 void BeamSearch::Close() {
@@ -329,6 +455,7 @@ std::vector<SearchResult> BeamSearch::Results() const {
     if (std::ssize(results) == input_->options.n_best) break;
     results.push_back(
         {IdsOf(kept.node), kept.score, kept.log_probability, kept.finished, constrained_});
+    results.back().missing = MissingOf(results.back().ids);
     if (input_->options.scores || input_->options.beam_size > 1) continue;
     results.back().score = results.back().log_probability = 0;
   }
@@ -342,11 +469,33 @@ std::vector<int32_t> BeamSearch::IdsOf(int32_t node) const {
   return ids;
 }
 
+int64_t BeamSearch::MissingOf(std::span<const int32_t> ids) const {
+  if (input_->terms == nullptr) return 0;
+  const auto guide = input_->terms->Begin();
+  int32_t state = 0;
+  for (const int32_t id : ids) state = guide->Next(state, id);
+  return guide->Missing(state);
+}
+
 bool BeamSearch::WantsConstraints() const {
+  // The maximum length has no room for the placeholders.
+  if (constrained_ ||
+      input_->max_length < std::ssize(input_->prefix) + std::ssize(input_->once) + 1) {
+    return false;
+  }
+  return LacksPlaceholders() || LacksTerms();
+}
+
+bool BeamSearch::LacksTerms() const {
+  if (input_->terms == nullptr) return false;
+  const int64_t results = std::min(std::ssize(kept_), input_->options.n_best);
+  return std::any_of(kept_.begin(), kept_.begin() + results,
+                     [&](const Kept& kept) { return MissingOf(IdsOf(kept.node)) > 0; });
+}
+
+bool BeamSearch::LacksPlaceholders() const {
   const std::vector<int32_t>& once = input_->once;
-  if (constrained_ || options_->placeholders.empty()) return false;
-  // The maximum length has no room for them.
-  if (input_->max_length < std::ssize(input_->prefix) + std::ssize(once) + 1) return false;
+  if (options_->placeholders.empty()) return false;
   const int64_t results = std::min(std::ssize(kept_), input_->options.n_best);
   return std::any_of(kept_.begin(), kept_.begin() + results, [&](const Kept& kept) {
     std::vector<int32_t> found = IdsOf(kept.node), wanted = once;

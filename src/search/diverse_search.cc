@@ -48,6 +48,7 @@ std::span<const int32_t> DiverseSearch::Advance(const Candidate* best, int64_t k
   for (BeamSearch& group : groups_) {
     if (group.done()) continue;
     const auto before = static_cast<int32_t>(group.live());
+    if (!started_ && &group != &groups_[0]) group.ReadAs(groups_[0]);
     group.Avoid(taken, of_group_.options.diversity);
     for (const int32_t parent : group.Advance(best, k)) parents_.push_back(first + parent);
     group.AddLastTokens(&taken);

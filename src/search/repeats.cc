@@ -11,8 +11,7 @@ void AddRepeats(std::span<const int32_t> ids, int64_t n, std::vector<int32_t>* n
     if (std::ranges::equal(ids.subspan(begin, n - 1), last)) never->push_back(ids[begin + n - 1]);
 }
 
-void AskForRepeated(std::vector<int32_t> ids, std::vector<int32_t>* never,
-                    std::vector<int32_t>* also) {
+void AskFor(std::vector<int32_t> ids, std::vector<int32_t>* never, std::vector<int32_t>* also) {
   std::ranges::sort(ids);
   ids.erase(std::ranges::unique(ids).begin(), ids.end());
   std::erase_if(ids, [&](int32_t id) { return std::ranges::find(*never, id) != never->end(); });

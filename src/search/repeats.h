@@ -13,10 +13,9 @@ namespace attend {
 // at least 1.
 void AddRepeats(std::span<const int32_t> ids, int64_t n, std::vector<int32_t>* never);
 
-// Moves tokens that a search has written, each once, to those that are wanted in any case: they
-// join `never`, and where they were not there also `also`.
-void AskForRepeated(std::vector<int32_t> ids, std::vector<int32_t>* never,
-                    std::vector<int32_t>* also);
+// Moves tokens, each once, to those that are wanted in any case: they join `never`, and where they
+// were not there also `also`.
+void AskFor(std::vector<int32_t> ids, std::vector<int32_t>* never, std::vector<int32_t>* also);
 
 }  // namespace attend
 

@@ -15,6 +15,7 @@
 
 #include "search/output_rules.h"
 #include "search/sampling.h"
+#include "search/wanted_terms.h"
 
 namespace attend {
 
@@ -39,6 +40,15 @@ struct SentenceOptions {
   // in the same step (diverse beam search); a divisor of beam_size.
   int64_t groups = 1;
   double diversity = 0.5;  // what such a token costs, in log-probability, for each time it is taken
+  // Above 0: what is added to the score is this much times the sum, over the source's tokens, of
+  // log min(1, all that the output's steps have looked at the token) (Wu et al. 2016, section 7).
+  double coverage_penalty = 0;
+  // Above 0: a continuation that is less probable than the best one of its step, by more than so
+  // much log-probability, is dropped (Freitag and Al-Onaizan 2017, absolute threshold pruning).
+  double beam_threshold = 0;
+  // Above 0: the search ends once each of the n best is finished and at least so many times as
+  // probable as every live hypothesis. What lives only loses probability.
+  double early_exit = 0;
   bool early_stop = true;  // false only in tests: results must not change
 };
 
@@ -57,6 +67,8 @@ struct SearchOptions {
   // By id: 1 if the token is invisible (white space). Ids past the end are visible.
   std::span<const uint8_t> blank = {};
   std::function<std::string(std::span<const int32_t> ids)> text_of;  // empty: unknown
+  // Ids of a source that begin and end it beside its text: coverage does not count them.
+  int64_t source_begin = 0, source_end = 0;
   std::vector<int32_t> placeholders;  // tokens that outputs may contain only if `once` has them
 };
 
@@ -73,6 +85,8 @@ struct SearchInput {
   // If given: outputs are by these rules; prefix and `once` must be empty, and there is no
   // `sample`.
   std::shared_ptr<const OutputRules> rules;
+  // If given: terms that each result needs; there are no `rules`, and no `sample`.
+  std::shared_ptr<const WantedTerms> terms = nullptr;
 
   std::span<const int32_t> PromptOr(const std::vector<int32_t>& usual) const {
     return prompt.empty() ? usual : prompt;
@@ -99,6 +113,7 @@ struct SearchResult {
   double log_probability = 0;
   bool finished = false;     // ended by eos
   bool constrained = false;  // by the second search
+  int64_t missing = 0;       // of the input's terms
   // Of a drawn output: of each of ids, and of the closing eos.
   std::vector<double> token_log_probabilities = {};
 };

@@ -26,6 +26,12 @@ class ListQueue : public SearchQueue {
   std::vector<std::vector<SearchResult>> results_;
 };
 
+NewSentence SentenceOf(const SearchInput& input, int64_t index) {
+  NewSentence sentence{index, input.source, input.once, input.numbers};
+  if (input.terms != nullptr) sentence.wanted = input.terms->Tokens();
+  return sentence;
+}
+
 }  // namespace
 
 SearchBatch::SearchBatch(const SearchOptions& options, SearchQueue* queue, Stepper* stepper,
@@ -34,7 +40,7 @@ SearchBatch::SearchBatch(const SearchOptions& options, SearchQueue* queue, Stepp
 
 void SearchBatch::Admit() {
   while (const SearchInput* input = queue_->Next(load_)) {
-    joining_.push_back({TakeIndex(), input->source, input->once, input->numbers});
+    joining_.push_back(SentenceOf(*input, TakeIndex()));
     ActiveInput& active = inputs_[joining_.back().index];
     active.input = input;
     StartSearch(&active, /*constrained=*/false);
@@ -129,7 +135,7 @@ void SearchBatch::Finish(int64_t index) {
   const ItemSearch& search = *inputs_[index].search;
   if (search.WantsConstraints()) {
     StartSearch(&inputs_[index], /*constrained=*/true);
-    joining_.push_back({index, input->source, input->once, input->numbers});
+    joining_.push_back(SentenceOf(*input, index));
     ++load_.joining;
     return;
   }

@@ -13,9 +13,10 @@ namespace attend {
 // An item that begins: a sentence or a prompt.
 struct NewSentence {
   int64_t index = 0;
-  std::span<const int32_t> source;      // as the encoder reads it
-  std::span<const int32_t> once;        // target tokens that are always in the shortlist
-  std::span<const float> numbers = {};  // rows that an encoder reads in place of tokens
+  std::span<const int32_t> source;       // as the encoder reads it
+  std::span<const int32_t> once;         // target tokens that are always in the shortlist
+  std::span<const float> numbers = {};   // rows that an encoder reads in place of tokens
+  std::span<const int32_t> wanted = {};  // as `once`
 };
 
 // Tokens to be drawn after a row.
@@ -39,6 +40,8 @@ struct StepRow {
   std::span<const int32_t> never = {};  // tokens that must not be among the best
   std::span<const int32_t> also = {};   // tokens to give in any case, besides the best
   const Sampling* sampling = nullptr;   // its draws are wanted, one token each, and not the best
+  // Where given: how much it looks at each of the source's ids is written there.
+  std::span<float> attention = {};
 };
 
 struct Candidate {
@@ -63,6 +66,17 @@ class Stepper {
   // Hypothesis i of the item continues its former hypothesis parents[i]; the others end.
   // Without parents the item leaves.
   virtual void Reorder(int64_t sentence, std::span<const int32_t> parents) = 0;
+};
+
+// A Stepper that tells what it thinks of every token, too. Read stands for Step.
+class WholeStepper : public Stepper {
+ public:
+  virtual int64_t vocabulary_size() const = 0;
+  // Reads each row's token, as Step does, and answers nothing.
+  virtual void Read(std::span<const StepRow> rows) = 0;
+  // After the asking rows [first, first + count) of the last Read: logits [count, V], and what of
+  // each row is taken off to make them natural log-probabilities.
+  virtual void AllLogits(int64_t first, int64_t count, float* logits_CV, double* log_sums_C) = 0;
 };
 
 }  // namespace attend

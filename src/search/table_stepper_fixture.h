@@ -31,7 +31,19 @@ inline std::vector<Candidate> Next(uint64_t seed, int32_t before, int32_t last) 
   return next;
 }
 
-class TableStepper : public Stepper {
+// How much the step that reads a token looks at id number `s` of a source of so many.
+inline float Looks(uint64_t seed, int32_t token, size_t s, size_t count) {
+  double sum = 0, own = 0;
+  for (size_t i = 0; i < count; ++i) {
+    Random random({seed, 77, static_cast<uint64_t>(token), i});
+    const double share = std::exp(random.Normal() * 2);
+    sum += share;
+    if (i == s) own = share;
+  }
+  return static_cast<float>(own / sum);
+}
+
+class TableStepper : public WholeStepper {
  public:
   explicit TableStepper(uint64_t seed) : seed_(seed) {}
   void Reset(int64_t beam_size) override {
@@ -51,11 +63,8 @@ class TableStepper : public Stepper {
   }
   void Step(std::span<const StepRow> rows, int64_t k, Candidate* best) override {
     for (const StepRow& row : rows) {
-      EXPECT_NE(last_[row.hypothesis], -2) << "a hypothesis that nobody started";
-      before_[row.hypothesis] = last_[row.hypothesis];
-      last_[row.hypothesis] = row.token;
+      std::vector<Candidate> next = After(row);
       if (!row.asks) continue;
-      std::vector<Candidate> next = Next(seed_, before_[row.hypothesis], row.token);
       std::stable_sort(next.begin(), next.end(), [](const Candidate& a, const Candidate& b) {
         return a.log_probability > b.log_probability;
       });
@@ -87,13 +96,42 @@ class TableStepper : public Stepper {
     }
   }
 
+  int64_t vocabulary_size() const override { return kVocabulary; }
+  void Read(std::span<const StepRow> rows) override {
+    read_.clear();
+    for (const StepRow& row : rows) {
+      std::vector<Candidate> next = After(row);
+      if (row.asks) read_.push_back(std::move(next));
+    }
+  }
+  // Logits are not normalised.
+  void AllLogits(int64_t first, int64_t count, float* logits_CV, double* log_sums_C) override {
+    for (int64_t r = 0; r < count; ++r) {
+      log_sums_C[r] = 2.5;
+      std::fill_n(logits_CV + r * kVocabulary, kVocabulary, -1e30F);
+      for (const Candidate& next : read_[first + r])
+        logits_CV[r * kVocabulary + next.id] = static_cast<float>(next.log_probability + 2.5);
+    }
+  }
+
   // Sentences that were live at once.
   int64_t most_live() const { return most_live_; }
 
  private:
+  // What may follow the row, which is read.
+  std::vector<Candidate> After(const StepRow& row) {
+    EXPECT_NE(last_[row.hypothesis], -2) << "a hypothesis that nobody started";
+    before_[row.hypothesis] = last_[row.hypothesis];
+    last_[row.hypothesis] = row.token;
+    for (size_t s = 0; s < row.attention.size(); ++s)
+      row.attention[s] = Looks(seed_, row.token, s, row.attention.size());
+    return Next(seed_, before_[row.hypothesis], row.token);
+  }
+
   uint64_t seed_;
   int64_t beam_size_ = 1, live_ = 0, most_live_ = 0;
   std::vector<int32_t> last_, before_;
+  std::vector<std::vector<Candidate>> read_;
 };
 
 }  // namespace attend

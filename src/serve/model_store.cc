@@ -100,6 +100,7 @@ ModelStore::ModelStore(const ServeOptions& options, int threads, Changed changed
     CheckShortlists();
   }
   for (const std::string& given : options_.adapter) AddGiven(given, /*adapter=*/true);
+  if (!options_.projects.empty()) LookForModels(true);
   watching_ = std::thread([this] { Watch(); });
 }
 
@@ -153,15 +154,23 @@ void ModelStore::CheckShortlists() const {
   }
 }
 
+bool ModelStore::ReadDirectories(std::map<std::string, std::string>* directories) const {
+  const auto read = [&](const std::string& directory, const char* inner) {
+    std::error_code failed;
+    for (std::filesystem::directory_iterator i(directory, failed), end; !failed && i != end;
+         i.increment(failed)) {
+      const std::string name = i->path().filename().string();
+      if (!name.starts_with('.')) directories->emplace(name, i->path().string() + inner);
+    }
+    return !failed;
+  };
+  return (options_.models_dir.empty() || read(options_.models_dir, "")) &&
+         (options_.projects.empty() || read(options_.projects, "/current"));
+}
+
 void ModelStore::LookForModels(bool at_once) {
-  std::map<std::string, std::string> directories;  // by name
-  std::error_code failed;
-  for (std::filesystem::directory_iterator i(options_.models_dir, failed), end; !failed && i != end;
-       i.increment(failed)) {
-    const std::string name = i->path().filename().string();
-    if (!name.starts_with('.')) directories.emplace(name, i->path().string());
-  }
-  if (failed) return;                           // not to be taken for an empty one
+  std::map<std::string, std::string> directories;
+  if (!ReadDirectories(&directories)) return;   // not to be taken for an empty one
   for (size_t i = entries_.size(); i-- > 0;) {  // only this thread writes them
     const Entry& entry = entries_[i];
     if (!entry.found) continue;
@@ -288,7 +297,7 @@ void ModelStore::Watch() {
     if (stopping_) return;
     const bool all = std::exchange(reload_all_, false);
     lock.unlock();
-    if (!options_.models_dir.empty()) LookForModels(false);
+    if (!options_.models_dir.empty() || !options_.projects.empty()) LookForModels(false);
     ReloadChanged(all);
     FreeRetired();
     lock.lock();

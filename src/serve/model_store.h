@@ -2,7 +2,8 @@
 // replaced by rename: the whole directory, or its files one by one, once none has followed for a
 // second. Never write over a model's files: a running model reads its weights from them. New
 // directories in models_dir are loaded once their files have not changed for a second. If that
-// fails, as for an incomplete copy, the store tries again when they change. A model that is loaded
+// fails, as for an incomplete copy, the store tries again when they change. The adapters that
+// projects link to as `current` are found and replaced likewise. A model that is loaded
 // anew takes its adapters along.
 #ifndef ATTEND_SERVE_MODEL_STORE_H_
 #define ATTEND_SERVE_MODEL_STORE_H_
@@ -60,9 +61,9 @@ class ModelStore {
     std::string stamp;  // of the files that were loaded, or that could not be
     std::string seen;   // at the last look
     std::shared_ptr<ServedModel> model;
-    bool found = false;  // in models_dir
+    bool found = false;  // in models_dir, or a project's
   };
-  // A directory of models_dir that is no model, or not yet.
+  // A directory of models_dir or of a project that is no model, or not yet.
   struct Candidate {
     std::string seen, failed;  // stamps, of its files' sizes and times too
   };
@@ -73,7 +74,10 @@ class ModelStore {
   void AddGiven(const std::string& given, bool adapter);
   void Add(Entry entry);
   void CheckShortlists() const;
-  // Loads what is new in models_dir, and lets go of what is not there any more. With `at_once`
+  // The directories of models_dir, and those of the adapters of projects, by name. False where they
+  // can't be read.
+  bool ReadDirectories(std::map<std::string, std::string>* directories) const;
+  // Loads what is new among them, and lets go of what is not there any more. With `at_once`
   // nobody waits for files to settle.
   void LookForModels(bool at_once);
   void LoadNew(const std::string& name, const std::string& directory, Candidate* candidate);

@@ -93,8 +93,13 @@ std::vector<int> ErrorsOfModels(ErrorForm form) {
   return errors;
 }
 
-Json WithBody(Json operation, Json body) {
+Json WithKey(Json operation) {
   operation["security"] = Json::array({{{"key", Json::array()}}, Json::object()});
+  return operation;
+}
+
+Json WithBody(Json operation, Json body) {
+  operation = WithKey(std::move(operation));
   operation["requestBody"] = std::move(body);
   operation["requestBody"]["required"] = true;
   return operation;

@@ -35,7 +35,8 @@ Json Operation(const std::string& summary, Json answer, const std::vector<int>& 
                ErrorForm form = ErrorForm::kPlain);
 // Statuses of errors at a route of models that takes JSON.
 std::vector<int> ErrorsOfModels(ErrorForm form);
-// The operation, for whoever has a key where one is needed, with a body.
+// The operation, for whoever has a key where one is needed; with a body.
+Json WithKey(Json operation);
 Json WithBody(Json operation, Json body);
 
 }  // namespace openapi

@@ -33,6 +33,41 @@ void CheckOrigin(const std::string& origin) {
 constexpr int64_t kMostBytesOfACharacter = 12;
 constexpr int64_t kRoomBesideText = 4096;
 
+// What is served.
+FieldList ModelFields(ServeOptions& options) {
+  FieldList fields;
+  fields
+      .Add("model", &options.model,
+           "model directories, each as DIRECTORY or NAME=DIRECTORY; the default name is the "
+           "languages, such as en-de, or else the directory's name; of several models for the same "
+           "languages the first is the default")
+      .Add(
+          "adapter", &options.adapter,
+          "adapters of these models, each as DIRECTORY or NAME=DIRECTORY; one is served beside its "
+          "model under the name MODEL/NAME, and shares the weights that it leaves as they are; the "
+          "default NAME is the directory's")
+      .Add("models_dir", &options.models_dir,
+           "directory of directories of models and adapters; each is served under its name (an "
+           "adapter as MODEL/NAME) and may be added or removed while the service runs; names that "
+           "begin with a dot are ignored")
+      .Add("shortlist", &options.shortlist,
+           "files of `attend shortlist`, each as NAME=FILE for the model of that name, or FILE for "
+           "the only model")
+      .Add("glossary", &options.glossary,
+           "files of terms that translations must hold, each as NAME=FILE; a request for "
+           "translations names one")
+      .Add("memory", &options.memory,
+           "translation memories, each as FILE or NAME=FILE: a TMX, or lines of source, tab and "
+           "target; the default NAME is the file's, without its endings")
+      .Add("memory_source", &options.memory_source,
+           "the source's language in a TMX; empty: the one that the file names")
+      .Add("memory_target", &options.memory_target,
+           "the target's language in a TMX; empty: the only other one")
+      .Nest("", TypeField(&options.load.type))
+      .Nest("", Fields(options.translator).Select({"protect"}));
+  return fields;
+}
+
 // Where the service listens, and for whom.
 FieldList AccessFields(ServeOptions& options) {
   HttpOptions& http = options.http;
@@ -81,6 +116,39 @@ FieldList WorkFields(ServeOptions& options) {
   return fields;
 }
 
+// Of documents that the Python package reads.
+FieldList DocumentFields(ServeOptions& options) {
+  FieldList fields;
+  fields
+      .Add("documents", &options.documents, {"auto", "off"},
+           "documents of other programs (.docx, .odt, .epub, .xliff ...) at /translate_file, read "
+           "by the Python package; auto: where it is installed (ATTEND_PYTHON may name a Python)")
+      .Add("document_count", &options.document_count, 1, 64,
+           "maximum documents at once, each with a process of its own; further ones get 503")
+      .Add("document_memory", &options.document_memory, 64, 1 << 20,
+           "maximum memory of such a process, in MiB");
+  return fields;
+}
+
+// What is learned from corrections.
+FieldList AdaptationFields(ServeOptions& options) {
+  FieldList fields;
+  fields
+      .Add("projects", &options.projects,
+           "directory where /v1/corrections keeps what users correct, a project each, and the "
+           "adapters that are trained on it in the background; needs the program attend-train "
+           "beside attend; empty: corrections are refused")
+      .Add("adaptation_pause", &options.adaptation_pause, 0, 86400,
+           "seconds without a new correction after which the training of a project begins")
+      .Add("adaptation_recipe", &options.adaptation_recipe,
+           "TOML file of training options for the adapters of projects, in place of the usual "
+           "ones; not the text, nor init and output")
+      .Add("max_corrections", &options.max_corrections, 1, 1e6,
+           "maximum number of corrections of a project")
+      .Add("max_projects", &options.max_projects, 1, 1e6, "maximum number of projects");
+  return fields;
+}
+
 // Not all tasks take batch_tokens as they stand.
 FieldList SearchFields(ServeOptions& options) {
   FieldList fields;
@@ -106,24 +174,7 @@ FieldList Fields(ServeOptions& options) {
   HttpOptions& http = options.http;
   FieldList fields;
   fields.Group("Models")
-      .Add("model", &options.model,
-           "model directories, each as DIRECTORY or NAME=DIRECTORY; the default name is the "
-           "languages, such as en-de, or else the directory's name; of several models for the same "
-           "languages the first is the default")
-      .Add(
-          "adapter", &options.adapter,
-          "adapters of these models, each as DIRECTORY or NAME=DIRECTORY; one is served beside its "
-          "model under the name MODEL/NAME, and shares the weights that it leaves as they are; the "
-          "default NAME is the directory's")
-      .Add("models_dir", &options.models_dir,
-           "directory of directories of models and adapters; each is served under its name (an "
-           "adapter as MODEL/NAME) and may be added or removed while the service runs; names that "
-           "begin with a dot are ignored")
-      .Add("shortlist", &options.shortlist,
-           "files of `attend shortlist`, each as NAME=FILE for the model of that name, or FILE for "
-           "the only model")
-      .Nest("", TypeField(&options.load.type))
-      .Nest("", Fields(options.translator).Select({"protect"}))
+      .Nest("", ModelFields(options))
       .Group("Network and access")
       .Nest("", AccessFields(options))
       .Group("Limits")
@@ -133,6 +184,7 @@ FieldList Fields(ServeOptions& options) {
       .Add("max_body_bytes", &http.max_body_bytes, 1024, 1 << 28,
            "maximum size of a request's body, in bytes")
       .Nest("", WorkFields(options))
+      .Nest("", DocumentFields(options))
       .Add("request_limit", &options.request_limit, 0, 1e9,
            "maximum number of requests a minute by one client (key, or else address); further "
            "requests get 429; 0: no limit")
@@ -144,6 +196,8 @@ FieldList Fields(ServeOptions& options) {
            "seconds until an unanswered request gets 504")
       .Add("stop_timeout", &http.stop_timeout, 0, 86400,
            "on SIGTERM, seconds to finish accepted requests")
+      .Group("Learning from corrections")
+      .Nest("", AdaptationFields(options))
       .Group("")
       .Add("log_text", &options.log_text, "log the texts of requests")
       .Group("Search, unless the request says otherwise")

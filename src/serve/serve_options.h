@@ -14,13 +14,19 @@
 
 namespace attend {
 
+// Whether documents of other programs are taken.
+enum class DocumentUse { kAuto, kOff };
+
 struct ServeOptions {
-  std::vector<std::string> model;      // [NAME=]DIRECTORY
-  std::vector<std::string> adapter;    // [NAME=]DIRECTORY, of these models
-  std::string models_dir;              // whose directories are models too; empty: none
-  std::vector<std::string> shortlist;  // [NAME=]FILE
-  LoadOptions load;                    // of every model
-  TranslatorOptions translator;        // of translation alone: protect; the rest is the program's
+  std::vector<std::string> model;            // [NAME=]DIRECTORY
+  std::vector<std::string> adapter;          // [NAME=]DIRECTORY, of these models
+  std::string models_dir;                    // whose directories are models too; empty: none
+  std::vector<std::string> shortlist;        // [NAME=]FILE
+  std::vector<std::string> glossary;         // NAME=FILE
+  std::vector<std::string> memory;           // [NAME=]FILE
+  std::string memory_source, memory_target;  // languages of a TMX; empty: as the file says
+  LoadOptions load;                          // of every model
+  TranslatorOptions translator;  // of translation alone: protect; the rest is the program's
   HttpOptions http;
   std::vector<std::string> allowed_host;  // names, beside loopback's
   std::string public_url;                 // at which clients reach the service; empty: not known
@@ -32,6 +38,14 @@ struct ServeOptions {
   int64_t queue_sentences = 4096;
   int64_t request_limit = 0;    // of a client, requests a minute; 0: none
   double request_timeout = 60;  // seconds
+  DocumentUse documents = DocumentUse::kAuto;
+  int64_t document_count = 2;      // at once
+  int64_t document_memory = 1024;  // MiB, of each
+  // Learning from corrections.
+  std::string projects;           // a directory; empty: no
+  std::string adaptation_recipe;  // a file; empty: the usual one
+  double adaptation_pause = 5;    // seconds without a correction before training begins
+  int64_t max_corrections = 10000, max_projects = 1000;
   bool log_text = false;
   // What requests for translations that say nothing get; batch_sentences are those of a thread, for
   // every task. An encoder alone takes at most 512 batch_tokens; a language model has 65536 always.

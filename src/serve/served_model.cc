@@ -25,6 +25,7 @@ ServedModel::ServedModel(const ModelToServe& model, std::vector<std::string> rou
       name_(model.name.empty() ? NameOf(config(), model.directory, model.base.empty())
                                : model.name),
       base_(model.base),
+      directory_(model.directory),
       routes_(std::move(routes)),
       loaded_at_(std::time(nullptr)) {
   if (!whole()) name_ = fmt::format("{}/{}", base_, name_);

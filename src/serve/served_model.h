@@ -32,6 +32,7 @@ class ServedModel {
   const std::string& name() const { return name_; }
   const std::string& base() const { return base_; }
   bool whole() const { return base_.empty(); }
+  const std::string& directory() const { return directory_; }
   const std::shared_ptr<const LoadedModel>& loaded() const { return loaded_; }
   // Languages of its config.json; empty where it names none.
   const std::string& source() const { return source_; }
@@ -55,7 +56,7 @@ class ServedModel {
 
  private:
   const std::shared_ptr<const LoadedModel> loaded_;
-  std::string name_, base_, source_, target_;
+  std::string name_, base_, directory_, source_, target_;
   std::vector<std::string> routes_;
   int64_t loaded_at_;
 };

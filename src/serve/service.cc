@@ -10,12 +10,12 @@
 namespace attend {
 
 Service::Service(const ServeOptions& options, ModelStore* models, const ApiKeys* keys,
-                 Metrics* metrics)
+                 Metrics* metrics, const WriteEvent& write_event)
     : Router(options, models, keys),
       options_(options),
       models_(models),
       metrics_(metrics),
-      handlers_(TaskHandlers({options, *models, *keys, *metrics, *this})) {
+      handlers_(TaskHandlers({options, *models, *keys, *metrics, *this, write_event})) {
   const auto look = [this](const std::string& path,
                            void (Service::*answer)(const ExchangePtr&) const,
                            ErrorForm errors = ErrorForm::kPlain) {
@@ -34,6 +34,11 @@ Service::Service(const ServeOptions& options, ModelStore* models, const ApiKeys*
   for (const WebFile& file : WebFiles()) {
     if (!file.name.ends_with(".html")) look(fmt::format("/{}", file.name), &Service::Page);
   }
+}
+
+void Service::Close() {
+  Router::Close();
+  for (const auto& handler : handlers_) handler->Close();
 }
 
 void Service::Health(const ExchangePtr& exchange) const {

@@ -13,8 +13,13 @@ namespace attend {
 
 class Service : public Router {
  public:
-  Service(const ServeOptions& options, ModelStore* models, const ApiKeys* keys, Metrics* metrics);
+  Service(
+      const ServeOptions& options, ModelStore* models, const ApiKeys* keys, Metrics* metrics,
+      const WriteEvent& write_event = [](const char*, const Json&, bool) {});
   ~Service() { Close(); }
+
+  // What Router::Close does, for all that handlers run too.
+  void Close();
 
  private:
   void Health(const ExchangePtr& exchange) const;

@@ -2,6 +2,8 @@
 #ifndef ATTEND_SERVE_TASK_HANDLER_H_
 #define ATTEND_SERVE_TASK_HANDLER_H_
 
+#include <functional>
+#include <memory>
 #include <vector>
 
 #include "base/json.h"
@@ -13,6 +15,9 @@
 
 namespace attend {
 
+// Writes an event with its members to the log; `warning`: something went wrong.
+using WriteEvent = std::function<void(const char* event, const Json& members, bool warning)>;
+
 // What handlers work with; it outlives them.
 struct HandlerContext {
   const ServeOptions& options;
@@ -20,6 +25,7 @@ struct HandlerContext {
   const ApiKeys& keys;
   Metrics& metrics;
   const Router& router;
+  WriteEvent write_event;
 };
 
 // Safe to use from many threads.
@@ -30,6 +36,8 @@ class TaskHandler {
   virtual std::vector<Route> Routes() = 0;
   // Adds them and their schemas to the OpenAPI description, for the models that there are now.
   virtual void Describe(Json* document) const = 0;
+  // Ends threads of its own, and lets go of the exchanges that they have.
+  virtual void Close() {}
 };
 
 }  // namespace attend

@@ -6,12 +6,23 @@
 
 #include "attend/error.h"
 #include "model/quantize.h"
+#include "text/target_order.h"
 
 namespace attend {
 namespace {
 
 std::shared_ptr<const Vocabulary> VocabularyOf(const std::string& bytes, const char* where) {
   return bytes.empty() ? nullptr : Vocabulary::FromBytes(bytes, where);
+}
+
+// Of an encoder and decoder; the source's is loaded already.
+std::shared_ptr<const Vocabulary> TargetVocabularyOf(
+    const Model& model, const std::shared_ptr<const Vocabulary>& source) {
+  const auto vocabulary = model.target_vocabulary == model.source_vocabulary
+                              ? source
+                              : VocabularyOf(model.target_vocabulary, "target vocabulary");
+  const bool reversed = vocabulary != nullptr && WritesRightToLeft(model.tokenization);
+  return reversed ? vocabulary->Reversed() : vocabulary;
 }
 
 const Vocabulary& NotNull(const std::shared_ptr<const Vocabulary>& vocabulary) {
@@ -34,9 +45,7 @@ LoadedModel::LoadedModel(std::shared_ptr<const Model> given, const LoadOptions& 
     : stored(std::move(given)),
       weights(WithWeights(stored, options.type), options.instruction_set),
       source_vocabulary(VocabularyOf(model().source_vocabulary, "source vocabulary")),
-      target_vocabulary(model().target_vocabulary == model().source_vocabulary
-                            ? source_vocabulary
-                            : VocabularyOf(model().target_vocabulary, "target vocabulary")),
+      target_vocabulary(TargetVocabularyOf(model(), source_vocabulary)),
       make_stepper(std::move(make)) {}
 
 void LoadedModel::CheckEngineRuns() const {

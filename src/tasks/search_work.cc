@@ -7,12 +7,18 @@
 #include "engine/model_stepper.h"
 
 namespace attend {
+namespace {
+
+std::unique_ptr<Stepper> StepperOf(const SearchModel& model, Activations* activations) {
+  if (model.ensemble != nullptr) return model.ensemble->MakeStepper(activations);
+  if (model.make_stepper != nullptr) return model.make_stepper();
+  return std::make_unique<ModelStepper>(model.weights, model.shortlist, activations);
+}
+
+}  // namespace
 
 SearchWork::Thread::Thread(const SearchModel& model, SharedQueue* queue, int worker)
-    : stepper(model.make_stepper != nullptr
-                  ? model.make_stepper()
-                  : std::make_unique<ModelStepper>(model.weights, model.shortlist, &activations)),
-      batch(model.options, queue, stepper.get(), worker) {}
+    : stepper(StepperOf(model, &activations)), batch(model.options, queue, stepper.get(), worker) {}
 
 SearchWork::SearchWork(const SearchModel& model, SharedQueue* queue, WorkPool* pool)
     : queue_(queue), pool_(pool) {

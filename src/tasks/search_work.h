@@ -13,6 +13,7 @@
 #include "engine/weights.h"
 #include "model/shortlist.h"
 #include "search/search_batch.h"
+#include "tasks/ensemble.h"
 #include "tasks/loaded_model.h"
 
 namespace attend {
@@ -31,6 +32,8 @@ struct SearchModel {
   std::shared_ptr<const Shortlist> shortlist;  // null: outputs may hold the whole vocabulary
   SearchOptions options;
   MakeStepper make_stepper = nullptr;  // null: of the engine, over the weights
+  // Several models, which search in place of the one; null: one. Must outlive it, too.
+  const Ensemble* ensemble = nullptr;
 };
 
 // Threads that have no item share the large products of one that is alone. Whoever puts an

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "attend/error.h"
@@ -31,7 +32,18 @@ class Repaired {
 
 struct Vocabulary::Impl {
   std::string bytes;
-  std::unique_ptr<const Tokenizer> tokenizer;
+  std::shared_ptr<const Tokenizer> tokenizer;
+  bool reversed = false;
+
+  // From the order of the text to this one's, and back.
+  template <class Number>
+  std::vector<Number> Ordered(std::vector<Number> numbers) const {
+    if (reversed) std::ranges::reverse(numbers);
+    return numbers;
+  }
+  std::vector<int32_t> InTextOrder(std::span<const int32_t> ids) const {
+    return Ordered(std::vector<int32_t>(ids.begin(), ids.end()));
+  }
 
   void CheckId(int64_t id) const {
     if (id >= 0 && id < tokenizer->size()) return;
@@ -59,13 +71,19 @@ std::shared_ptr<const Vocabulary> Vocabulary::FromBytes(std::string_view bytes,
   return std::shared_ptr<const Vocabulary>(new Vocabulary(std::move(impl)));
 }
 
+std::shared_ptr<const Vocabulary> Vocabulary::Reversed() const {
+  auto impl = std::make_unique<Impl>(*impl_);
+  impl->reversed = !impl->reversed;
+  return std::shared_ptr<const Vocabulary>(new Vocabulary(std::move(impl)));
+}
+
 std::vector<int32_t> Vocabulary::Encode(std::string_view line, int64_t* malformed) const {
-  return impl_->tokenizer->Encode(Repaired(line, malformed).view());
+  return impl_->Ordered(impl_->tokenizer->Encode(Repaired(line, malformed).view()));
 }
 
 std::vector<int32_t> Vocabulary::Sample(std::string_view line, double strength, uint64_t key,
                                         int64_t* malformed) const {
-  return impl_->tokenizer->Sample(Repaired(line, malformed).view(), strength, key);
+  return impl_->Ordered(impl_->tokenizer->Sample(Repaired(line, malformed).view(), strength, key));
 }
 
 std::vector<std::string> Vocabulary::UnknownTexts(std::string_view line) const {
@@ -74,16 +92,17 @@ std::vector<std::string> Vocabulary::UnknownTexts(std::string_view line) const {
 
 std::string Vocabulary::Decode(std::span<const int32_t> ids) const {
   impl_->CheckIds(ids);
-  return OneLine(impl_->tokenizer->Decode(ids));
+  if (!impl_->reversed) return OneLine(impl_->tokenizer->Decode(ids));
+  return OneLine(impl_->tokenizer->Decode(impl_->InTextOrder(ids)));
 }
 
 std::vector<int64_t> Vocabulary::WordsOfLine(std::string_view line) const {
-  return impl_->tokenizer->WordsOfLine(Repaired(line, nullptr).view());
+  return impl_->Ordered(impl_->tokenizer->WordsOfLine(Repaired(line, nullptr).view()));
 }
 
 std::vector<int64_t> Vocabulary::WordsOfIds(std::span<const int32_t> ids) const {
   impl_->CheckIds(ids);
-  return impl_->tokenizer->WordsOfIds(ids);
+  return impl_->Ordered(impl_->tokenizer->WordsOfIds(impl_->InTextOrder(ids)));
 }
 
 int64_t Vocabulary::size() const { return impl_->tokenizer->size(); }

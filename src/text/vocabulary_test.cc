@@ -32,6 +32,26 @@ TEST(Vocabulary, EncodesAndDecodes) {
   EXPECT_EQ(vocabulary->Id("no such piece"), 1);
 }
 
+TEST(Vocabulary, ReversedItsIdsBeginWithTheEnd) {
+  const auto vocabulary = Vocabulary::FromBytes(Train(SmallBpe()), "test");
+  const auto reversed = vocabulary->Reversed();
+  const std::string line = "das alte house";
+  const auto backwards = [](auto numbers) {
+    std::ranges::reverse(numbers);
+    return numbers;
+  };
+  const std::vector<int32_t> ids = reversed->Encode(line);
+  EXPECT_EQ(ids, backwards(vocabulary->Encode(line)));
+  EXPECT_NE(ids, vocabulary->Encode(line));
+  EXPECT_EQ(reversed->Decode(ids), line);
+  EXPECT_EQ(reversed->Sample(line, 0.3, 4), backwards(vocabulary->Sample(line, 0.3, 4)));
+  EXPECT_EQ(reversed->WordsOfLine(line), backwards(vocabulary->WordsOfLine(line)));
+  EXPECT_EQ(reversed->WordsOfIds(ids), backwards(vocabulary->WordsOfIds(backwards(ids))));
+  EXPECT_EQ(reversed->WordsOfIds(ids).front(), 2);
+  EXPECT_EQ(reversed->bytes(), vocabulary->bytes());
+  EXPECT_EQ(reversed->Reversed()->Encode(line), vocabulary->Encode(line));
+}
+
 TEST(Vocabulary, KnowsItsKindAndSamplesByKey) {
   VocabularyOptions unigram = SmallBpe();
   unigram.type = VocabularyType::kUnigram;

@@ -6,11 +6,16 @@
 
 namespace attend {
 
-// The last (the first) character is a letter, a digit or a mark. Letters of scripts that write
-// words without spaces (Han, kana, Thai, Lao, Khmer, Burmese) and Hangul, whose particles follow
-// numbers at once, are none.
+// A letter, a digit or a mark of a script that puts spaces between words. Letters of scripts that
+// write words without spaces (Han, kana, Thai, Lao, Khmer, Burmese) and Hangul, whose particles
+// follow numbers at once, are none.
+bool JoinsWords(char32_t character);
+// The last (the first) character does.
 bool JoinsAtEnd(std::string_view text);
 bool JoinsAtStart(std::string_view text);
+// The last character is one after which a word begins without a space: an opening bracket or
+// quotation mark, a dash or a slash.
+bool OpensWord(std::string_view text);
 
 }  // namespace attend
 

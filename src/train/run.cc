@@ -74,7 +74,8 @@ EpochSize MeasureEpoch(const TrainingTask& task, const BatchOptions& batching,
   Progress progress(batching.log, now);
   BatchStream batches(&task.examples(), batching);
   while (batches.position().epoch == 0) {
-    size.targets += task.CountTargets(batches.Next());
+    const Batch batch = batches.Next();
+    size.targets += task.CountTargets(batch.examples());
     ++size.batches;
     progress.Tell(fmt::format("an epoch, so far: {} target tokens", size.targets));
   }
@@ -84,8 +85,8 @@ EpochSize MeasureEpoch(const TrainingTask& task, const BatchOptions& batching,
 }
 
 UpdateMode ModeOf(const RunSettings& settings) {
-  if (settings.device == "cpu") return {settings.threads, /*deferred=*/false};
-  return {1, /*deferred=*/true};
+  const bool cpu = settings.device == "cpu";
+  return {.threads = cpu ? settings.threads : 1, .deferred = !cpu, .now = settings.effects.now};
 }
 
 // Of all processes' devices; 0: not known.

@@ -232,10 +232,11 @@ TEST(TrainOptionsTest, TraitsSayWhatBecomesOfAnOption) {
           "shuffle_buffer", "bpe_dropout", "sampling_alpha", "seed", "batch_tokens",
           "max_sentences", "accumulate", "min_length", "max_length", "max_length_ratio",
           "vocab_size", "joint_vocab", "vocab_type", "character_coverage", "user_defined_symbols",
-          "placeholders", "protect", "protect_patterns", "protect_examples", "sentinels", "newline",
-          "mask", "normalization", "vocab_max_sentences", "byte_fallback", "split_digits", "case",
-          "case_noise", "architecture", "head_bias", "tie_source_target", "tie_target_output",
-          "adapter.rank", "adapter.alpha", "adapter.matrices", "guided_alignment_layer",
+          "placeholders", "protect", "protect_patterns", "protect_examples", "right_to_left",
+          "sentinels", "newline", "mask", "normalization", "vocab_max_sentences", "byte_fallback",
+          "split_digits", "case", "case_noise", "architecture", "head_bias", "tie_source_target",
+          "tie_target_output", "adapter.rank", "adapter.alpha", "adapter.matrices",
+          "guided_alignment_layer",
           "distillation_weight", "distillation_temperature", "quantization_aware"));
   EXPECT_THAT(NamesOf(kNotCompared), testing::UnorderedElementsAre("preset", "teacher"));
   EXPECT_THAT(NamesOf(kNotRecorded),

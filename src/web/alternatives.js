@@ -1,4 +1,5 @@
 // Other translations of one sentence.
+import {confidenceOf} from "./translation.js";
 
 // Appends `text` to `root`, in bold what stands between its first and its last word that differ from those of `other`; the
 // words beside the place where something is missing.
@@ -16,6 +17,8 @@ function appendDifference(root, text, other) {
   root.append(words.slice(0, first).join(""), differing, words.slice(words.length - last).join(""));
 }
 
+const kConfidence = "Confidence: how probable the model finds the words, 0 to 100";
+
 export class Alternatives {
   // `chosen` is called with the rank that the reader prefers.
   constructor(root, chosen) { Object.assign(this, {root, chosen}); }
@@ -28,15 +31,15 @@ export class Alternatives {
     this.root.querySelector("ul").replaceChildren(...hypotheses.flatMap((each, i) => i === rank ? [] : [this.item(each, hypotheses[rank], i, language)]));
   }
 
-  item({text, score}, shown, rank, language) {
+  item(hypothesis, shown, rank, language) {
     const item = document.createElement("li"), button = document.createElement("button"), figure = document.createElement("span");
     button.type = "button";
     button.dir = "auto";
     button.lang = language;
-    appendDifference(button, text, shown.text);
+    appendDifference(button, hypothesis.text, shown.text);
     button.addEventListener("click", () => this.chosen(rank));
-    figure.textContent = score === null ? "" : score.toFixed(2).replace("-", "−");  // null: no output is possible
-    figure.title = "Score: log-probability, divided by the length penalty";
+    figure.textContent = confidenceOf(hypothesis);
+    figure.title = kConfidence;
     item.append(button, figure);
     return item;
   }

@@ -1,7 +1,7 @@
 // The server's API, and all that this page knows of it.
 import {Translation} from "./translation.js";
 
-const kTexts = "v1/translate", kFile = "v1/check_file", kDocument = "translate", kCompletions = "v1/completions", kTag = "v1/tag", kClassify = "v1/classify", kFill = "v1/fill", kParse = "v1/parse", kTranscriptions = "v1/audio/transcriptions", kModels = "v1/models", kSettings = "frontend/settings", kHealth = "health";
+const kTexts = "v1/translate", kAlternatives = "v1/alternatives", kFile = "v1/check_file", kDocument = "translate", kWholeFile = "translate_file", kDownload = "download_file/", kCompletions = "v1/completions", kTag = "v1/tag", kClassify = "v1/classify", kFill = "v1/fill", kParse = "v1/parse", kTranscriptions = "v1/audio/transcriptions", kModels = "v1/models", kMemories = "v1/memories", kSettings = "frontend/settings", kHealth = "health";
 const kBeginning = 65536;  // bytes of a file that tell its format
 const kPatience = 8000;  // ms in which a server that lives says something
 const kMostClasses = 12, kFillings = 6;  // on show
@@ -96,6 +96,12 @@ export async function listModels(signal) {
   return models.map(({beam_size: beams, labels = [], ...model}) => ({...model, beams, labels}));
 }
 
+// Names of the translation memories.
+export async function listMemories(signal) {
+  const {memories} = await request(kMemories, null, signal);
+  return memories.map(({name}) => name);
+}
+
 // What the server takes: `characters` of a request at most, and files whose names end in one of the `suffixes`.
 export async function readLimits(signal) {
   const {charLimit, supportedFilesFormat: suffixes} = await request(kSettings, null, signal);
@@ -110,12 +116,18 @@ export async function checkFile(file, signal) {
 }
 
 // A Translation of each text, by a model of this name or else of these languages; `alternatives` counts hypotheses beside the
-// best one.
-export async function translate(texts, {model: {name, source, target}, alternatives = 0, bulk = false}, signal) {
+// best one, `glossary` has the terms that translations must hold, and `memory` is the name of a translation memory to look into.
+export async function translate(texts, {model: {name, source, target}, alternatives = 0, bulk = false, glossary = [], memory = ""}, signal) {
   texts = texts.map(text => text.toWellFormed());
-  const body = {...(name ? {model: name} : {source, target}), text: texts, n_best: alternatives + 1, alignments: !bulk, priority: bulk ? "bulk" : "interactive"};
+  const body = {...(name ? {model: name} : {source, target}), text: texts, n_best: alternatives + 1, alignments: !bulk, quality: !bulk, priority: bulk ? "bulk" : "interactive", ...(glossary.length ? {glossary} : {}), ...(memory ? {memory} : {})};
   const {translations} = await request(kTexts, body, signal);
   return translations.map((translation, i) => new Translation(texts[i], translation));
+}
+
+// What may stand in a sentence's translation behind the words of `prefix`: hypotheses, each with the rest that follows.
+export async function alternativesAt(text, prefix, model, signal) {
+  const body = {model, text: text.toWellFormed(), target_prefix: prefix, alignments: true, priority: "interactive"};
+  return (await request(kAlternatives, body, signal)).alternatives;
 }
 
 // The HTML of a whole document, its tags at the right words; with numbers of sentences that were cut or divided, and of
@@ -124,6 +136,30 @@ export async function translateDocument(html, {name: model, source, target}, sig
   const body = {model, source: source || "auto", target, format: "html", q: html.toWellFormed()};
   const {answer, headers} = await ask(kDocument, body, signal), number = name => Number(headers.get(`X-Attend-${name}`));
   return {html: answer.translatedText, cut: number("Unfinished"), divided: number("Divided"), unknown: number("Unknown-Characters")};
+}
+
+// A file of another program, translated by the server: its content, and numbers as of translateDocument. `progress` is called
+// with numbers of sentences: those that are ready, and all.
+export function translateFile(file, {name: model, source, target}, progress, signal) {
+  const form = new FormData();
+  for (const [name, value] of Object.entries({model, source: source || "auto", target, stream: true})) if (value) form.append(name, value);
+  form.append("file", file, file.name);
+  return whileItLives(async (either, unlessSilent) => {
+    const response = await unlessSilent(send(kWholeFile, form, either));
+    if (!response.ok) throw problemOf(response, await unlessSilent(response.text()));
+    for await (const data of eventsOf(response, unlessSilent)) {
+      const {done, sentences, translatedFileUrl: url, unfinished: cut, divided, unknown_characters: unknown} = JSON.parse(data);
+      if (!url) {
+        progress(done, sentences);
+        continue;
+      }
+      // The server may be known by another name here.
+      const translated = await unlessSilent(send(kDownload + url.split("/").pop(), null, either));
+      if (!translated.ok) throw problemOf(translated, await unlessSilent(translated.text()));
+      return {content: await unlessSilent(translated.blob()), cut, divided, unknown};
+    }
+    throw new Error("the events have no end");
+  }, signal);
 }
 
 // The data of server-sent events, as they come.

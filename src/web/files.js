@@ -1,8 +1,10 @@
-// File translation: a few lines at a time, in order, until the end or until someone cancels; HTML as a whole.
-import {Problem, checkFile, readLimits, translate, translateDocument} from "./api.js";
+// File translation: text a few lines at a time, in order, until the end or until someone cancels; HTML as a whole; documents of
+// other programs by the server.
+import {Problem, checkFile, readLimits, translate, translateDocument, translateFile} from "./api.js";
 import {patiently} from "./server.js";
 
-const kChunkLines = 32, kChunkCharacters = 4000, kMostNamed = 10, kHtmlName = /\.html?$/i;
+const kChunkLines = 32, kChunkCharacters = 4000, kMostNamed = 10, kHtmlName = /\.html?$/i, kTextName = /\.txt$|^[^.]*$/i;
+const kTypes = {text: "text/plain;charset=utf-8", html: "text/html;charset=utf-8", document: "application/octet-stream"};
 const byId = id => document.getElementById(id);
 const count = number => number.toLocaleString("en");
 const counted = (number, what) => `${count(number)} ${what}${number === 1 ? "" : "s"}`;
@@ -46,7 +48,7 @@ function timeLeft(done, total, started) {
 export class FileJob {
   // `choice` gives the model, as Languages has it, at the time of a start; `say` tells a screen reader.
   constructor(choice, say) {
-    Object.assign(this, {choice, say, file: null, html: false, lines: [], done: 0, controller: null, url: null});
+    Object.assign(this, {choice, say, file: null, kind: "text", lines: [], done: 0, controller: null, url: null});
     byId("file").addEventListener("change", event => { if (event.target.files[0]) this.open(event.target.files[0]); event.target.value = ""; });
     const drop = byId("drop");
     for (const name of ["dragenter", "dragover"]) drop.addEventListener(name, event => { event.preventDefault(); drop.classList.add("over"); });
@@ -84,13 +86,14 @@ export class FileJob {
     try {
       ({characters: this.characters} = await patiently(() => readLimits(opening.signal), opening.signal));
       await patiently(() => checkFile(file, opening.signal), opening.signal);
-      this.html = kHtmlName.test(file.name);
+      this.kind = kHtmlName.test(file.name) ? "html" : kTextName.test(file.name) ? "text" : "document";
       const bytes = await file.arrayBuffer();
       if (opening !== this.controller) return;  // another file took its place
+      if (this.kind === "document") return this.openDocument(file);
       const text = new TextDecoder("utf-8", {fatal: true, ignoreBOM: true}).decode(bytes);
       if (text.includes("\0")) throw new RangeError("The file is no text: it has NUL characters.");
-      this.lines = this.html && text ? [[text, ""]] : splitLines(text);
-      byId("file-size").textContent = this.html ? counted(file.size, "byte") + " of HTML" : counted(this.lines.length, "line");
+      this.lines = this.kind === "html" && text ? [[text, ""]] : splitLines(text);
+      byId("file-size").textContent = this.kind === "html" ? counted(file.size, "byte") + " of HTML" : counted(this.lines.length, "line");
       this.state(this.lines.length ? "" : "The file is empty.");
       this.buttons({start: this.lines.length > 0});
     } catch (error) {
@@ -102,15 +105,22 @@ export class FileJob {
     }
   }
 
+  // The server alone knows what is in it.
+  openDocument(file) {
+    byId("file-size").textContent = counted(file.size, "byte");
+    this.state(file.size ? "" : "The file is empty.");
+    this.buttons({start: file.size > 0});
+  }
+
   state(text, bad = false) {
     byId("file-state").textContent = text;
     byId("file-state").classList.toggle("bad", bad);
     if (text) this.say(text);
   }
 
-  progress(done) {
+  progress(done, all = this.lines.length) {
     this.done = done;
-    byId("file-progress").max = Math.max(1, this.lines.length);
+    byId("file-progress").max = Math.max(1, all);
     byId("file-progress").value = done;
   }
 
@@ -131,7 +141,7 @@ export class FileJob {
     this.buttons({cancel: true});
     this.state("Translating…");
     try {
-      const run = this.html ? this.runDocument : this.run;
+      const run = {text: this.run, html: this.runHtml, document: this.runDocument}[this.kind];
       this.finish(await run.call(this, model, controller.signal), model.target);
     } catch (error) {
       if (controller !== this.controller) return;  // another file took its place
@@ -145,10 +155,21 @@ export class FileJob {
   }
 
   place() {
-    return this.html ? "" : ` at line ${count(this.done + 1)}`;
+    return this.kind !== "text" ? "" : ` at line ${count(this.done + 1)}`;
   }
 
   async runDocument(model, signal) {
+    const started = performance.now();
+    const told = (done, all) => {
+      this.progress(done, all);
+      byId("file-state").textContent = `${count(done)} of ${counted(all, "sentence")}${timeLeft(done, all, started)}`;
+    };
+    const {content, cut, ...others} = await patiently(() => translateFile(this.file, model, told, signal), signal);
+    this.progress(1, 1);
+    return {output: [content], cut: cut ? counted(cut, "sentence") : "", ...others};
+  }
+
+  async runHtml(model, signal) {
     const [[html]] = this.lines;
     const {html: output, cut, ...others} = await patiently(() => translateDocument(html, model, signal), signal);
     this.progress(1);
@@ -193,12 +214,12 @@ export class FileJob {
   // `cut` names what was cut.
   finish({output, cut, ...others}, target) {
     URL.revokeObjectURL(this.url);
-    this.url = URL.createObjectURL(new Blob(output, {type: `text/${this.html ? "html" : "plain"};charset=utf-8`}));
+    this.url = URL.createObjectURL(new Blob(output, {type: kTypes[this.kind]}));
     const link = byId("file-download"), [, stem, suffix] = this.file.name.match(/^(.*?)(\.[^.]*)?$/);
     link.href = this.url;
     link.download = `${stem}.${target || "translated"}${suffix ?? ""}`;
     this.buttons({start: true, download: true});
     const notes = (cut ? `Cut off at the model's longest output: ${cut}; divide the sentences there. ` : "") + told(others);
-    this.state(`${this.html ? "Done." : `Done. ${counted(this.lines.length, "line")} translated.`} ${notes}`.trim(), notes !== "");
+    this.state(`${this.kind !== "text" ? "Done." : `Done. ${counted(this.lines.length, "line")} translated.`} ${notes}`.trim(), notes !== "");
   }
 }

@@ -1,17 +1,21 @@
 // The page: translation while typing, copying, and what ties its parts together.
 import {Alternatives} from "./alternatives.js";
-import {listModels, readLimits, translate} from "./api.js";
+import {alternativesAt, listMemories, listModels, readLimits, translate} from "./api.js";
 import {AttentionPanel} from "./attention_panel.js";
 import {ClassificationPanel} from "./classification.js";
 import {FileJob, told} from "./files.js";
 import {FillingPanel} from "./filling.js";
 import {GenerationPanel} from "./generation.js";
+import {GlossaryField} from "./glossary.js";
 import {Languages, nameOf} from "./languages.js";
+import {Memory} from "./memory.js";
 import {parsingPanel} from "./parsing.js";
 import {hideRefusal, onReturn, patiently, showRefusal} from "./server.js";
 import {offerTabs, onOpen, openTab} from "./tabs.js";
 import {taggingPanel} from "./tagging.js";
 import {TranscriptionPanel} from "./transcription.js";
+import {WordMenu} from "./word_menu.js";
+import {confidenceOf} from "./translation.js";
 import {Alignment} from "./words.js";
 
 const kTypingPause = 300, kSlowestPause = 2000, kSpokenPause = 1200, kAlternatives = 3, kTranslate = "/v1/translate";
@@ -28,9 +32,13 @@ function say(text, wait = 0) {
 // What comes while the reader types.
 const sayTyped = text => say(text, kSpokenPause);
 
-const alignment = new Alignment({source, mirror: byId("mirror"), output, say, picked: (side, word) => pick(translation?.sentenceOf(side, word))});
+const alignment = new Alignment({source, mirror: byId("mirror"), output, say, picked: (side, word) => pick(translation?.sentenceOf(side, word)),
+  asked: (word, element, keyboard) => askAt(word, element, keyboard)});
+const menu = new WordMenu({root: byId("word-menu"), output, ask: alternativesOf, chosen: takeAt, say});
 const languages = new Languages(retranslate);
+const glossary = new GlossaryField(retranslate);
 const alternatives = new Alternatives(byId("alternatives"), choose);
+const memory = new Memory(byId("memory-choice"), byId("matches"), retranslate, take);
 const attention = new AttentionPanel(() => languages.model.name ?? translation.model, pick);
 const panels = {  // by route
   "/v1/completions": new GenerationPanel(say, copy),
@@ -45,13 +53,17 @@ const fileJob = new FileJob(() => languages.model, say);
 let limits = {characters: Infinity, suffixes: []};
 
 async function loadModels() {
-  const loaded = await patiently(() => Promise.all([readLimits(), listModels()]), new AbortController().signal);
+  const loaded = await patiently(() => Promise.all([readLimits(), listModels(), listMemories()]), new AbortController().signal);
   limits = loaded[0];
   byId("file").accept = limits.suffixes.join();
+  const documents = limits.suffixes.filter(suffix => !/^\.(txt|html?)$/.test(suffix));
+  byId("file-documents").hidden = documents.length === 0;
+  byId("file-suffixes").textContent = documents.join(" ");
   const models = loaded[1], of = route => models.filter(model => model.routes.includes(route));
   offerTabs(models.length ? models.flatMap(model => model.routes) : [kTranslate]);
   for (const [route, panel] of Object.entries(panels)) panel.set(of(route));
   languages.set(of(kTranslate));
+  memory.set(loaded[2]);
   retranslate();
 }
 
@@ -90,7 +102,11 @@ function showSentence() {
   const sentences = translation?.sentences ?? [], several = sentences.length > 1;
   const beginnings = several ? translation.beginnings : [];
   alignment.mark([0, 1].map(side => [beginnings[current]?.[side] ?? 0, beginnings[current + 1]?.[side] ?? (several ? Infinity : 0)]));
+  const confidence = sentences[current] ? confidenceOf(sentences[current].hypotheses[sentences[current].rank]) : "";
+  byId("confidence").textContent = confidence && `Confidence${several ? ` in sentence ${current + 1}` : ""}: ${confidence}`;
+  byId("confidence").hidden = !confidence;
   alternatives.show(sentences[current], several ? ` to sentence ${current + 1}` : "", languages.to);
+  memory.show(sentences[current], sourceLanguage(), languages.to);
   attention.show(sentences, current);
 }
 
@@ -102,7 +118,8 @@ function pick(sentence) {
 
 function showTranslation() {
   const {text = "", cut = []} = translation ?? {};
-  alignment.show(text, source.value === translation?.source ? translation.links : []);
+  alignment.show(text, source.value === translation?.source ? translation.links : [], translation?.doubtful ?? []);
+  glossary.show(translation, alignment.words[1]);
   byId("copy").disabled = !text;
   source.lang = sourceLanguage();
   byId("told").textContent = (translation && !languages.model?.name ? `From ${nameOf(source.lang)}. ` : "") + told(translation ?? {});
@@ -119,7 +136,36 @@ function choose(rank) {
   output.focus();
 }
 
+// --- another word ---
+
+function askAt(word, element, keyboard) {
+  if (!translation || source.value !== translation.source) return;
+  const place = translation.placeOf(word), {hypotheses, rank} = translation.sentences[place.sentence];
+  menu.show(element, place, hypotheses[rank].text, {keyboard}).catch(error => showRefusal(error, "translated otherwise"));
+}
+
+function alternativesOf({sentence, prefix}, signal) {
+  const {source: text} = translation.sentences[sentence], {model} = translation;
+  return patiently(() => alternativesAt(text, prefix, model, signal), signal);
+}
+
+function takeAt({sentence, word}, hypothesis) {
+  translation.replace(sentence, hypothesis);
+  current = sentence;
+  showTranslation();
+  output.focus();
+  alignment.stand(word);
+}
+
+// A target of the memory, for the sentence that is looked at.
+function take(text) {
+  translation.take(current, text);
+  showTranslation();
+  output.focus();
+}
+
 function showResult(result) {
+  menu.close();
   translation = result;
   current = result?.sentenceOf(0, alignment.wordAtCaret()) ?? 0;
   showTranslation();
@@ -151,7 +197,7 @@ async function retranslate() {
   const {signal} = running = new AbortController();
   busy(true);
   try {
-    const options = {model, alternatives: Math.min(kAlternatives, model.beams - 1)};
+    const options = {model, alternatives: Math.min(kAlternatives, model.beams - 1), glossary: glossary.terms, memory: memory.name};
     const [result] = await patiently(() => translate([text], options, signal), signal);
     if (signal.aborted) return;
     showResult(result);

@@ -1,9 +1,18 @@
 // A translated text: its sentences, and the hypothesis that is chosen of each.
 
+const kHigh = 70, kMedium = 50;  // least qualities of a hypothesis, 0 to 100
+
 // Number of white-space words of a text that begin before `end`; one that goes on beyond it does not count.
 function wordsBefore(text, end) {
   const words = text.slice(0, end).match(/[^ \t\r\n]+/g)?.length ?? 0;
   return /[^ \t\r\n]{2}/.test(text.slice(Math.max(0, end - 1), end + 1)) ? words - 1 : words;
+}
+
+// Of a hypothesis, as a word with its number; "" where the server does not say.
+export function confidenceOf({quality, text}) {
+  if (typeof quality !== "number" || !text) return "";
+  const name = quality >= kHigh ? "high" : quality >= kMedium ? "medium" : "low";
+  return `${name} (${Math.round(quality)})`;
 }
 
 export class Translation {
@@ -18,9 +27,16 @@ export class Translation {
       at = begin + sentence.source.length;
       done = place + best.length;
       const hypotheses = sentence.hypotheses.filter((each, i, all) => all.findIndex(other => other.text === each.text) === i);
-      return {source: sentence.source, begin, before, hypotheses, rank: 0};
+      return {source: sentence.source, begin, before, hypotheses, matches: sentence.matches ?? [], rank: 0};
     });
     this.rest = text.slice(done);
+  }
+
+  // Makes this text the one that is chosen of a sentence.
+  take(sentence, text) {
+    const {hypotheses} = this.sentences[sentence], known = hypotheses.findIndex(each => each.text === text);
+    if (known < 0) hypotheses.push({text, score: null, finished: true, alignment: []});
+    this.sentences[sentence].rank = known < 0 ? hypotheses.length - 1 : known;
   }
 
   get text() { return this.sentences.map(each => each.before + each.hypotheses[each.rank].text).join("") + this.rest; }
@@ -44,6 +60,28 @@ export class Translation {
     const {beginnings} = this;
     return this.sentences.flatMap(({hypotheses, rank}, i) =>
       hypotheses[rank].alignment.map(([source, target]) => [beginnings[i][0] + source, beginnings[i][1] + target]));
+  }
+
+  // Where a word of the translation stands: its sentence, and what of that sentence's translation is before it.
+  placeOf(word) {
+    const sentence = this.sentenceOf(1, word), {hypotheses, rank} = this.sentences[sentence];
+    const before = word - this.beginnings[sentence][1], words = hypotheses[rank].text.match(/[^ \t\r\n]+/g) ?? [];
+    return {sentence, word, prefix: words.slice(0, before).join(" ")};
+  }
+
+  // Gives a sentence this translation, which may be a new one.
+  replace(sentence, hypothesis) {
+    const of = this.sentences[sentence], known = of.hypotheses.findIndex(each => each.text === hypothesis.text);
+    of.rank = known < 0 ? of.hypotheses.push(hypothesis) - 1 : known;
+  }
+
+  // [place, quality] of each word of the translation that is in doubt.
+  get doubtful() {
+    const {beginnings} = this;
+    return this.sentences.flatMap(({hypotheses, rank}, i) => {
+      const {doubtful_words: words = [], word_quality: quality} = hypotheses[rank];
+      return words.map(word => [beginnings[i][1] + word, quality[word]]);
+    });
   }
 
   // The sentence of a word of the source (`side` 0) or the translation (1).

@@ -19,11 +19,17 @@ function fillWords(root, text) {
 // Lights the words that belong to the one at the pointer, the finger or the keyboard, in both texts.
 export class Alignment {
   // `mirror` lies under the text area `source` and holds its words; `say` tells a screen reader; `picked` is called with a
-  // side, 0 for the source and 1 for the translation, and its word that was clicked or that the keyboard reached.
-  constructor({source, mirror, output, say, picked}) {
-    Object.assign(this, {source, mirror, output, say, picked, words: [[], []], links: [], lit: [], word: -1});
+  // side, 0 for the source and 1 for the translation, and its word that was clicked or that the keyboard reached; `asked` with a
+  // word of the translation that was clicked, or at which Enter was pressed (`keyboard`), and its element.
+  constructor({source, mirror, output, say, picked, asked}) {
+    Object.assign(this, {source, mirror, output, say, picked, asked, words: [[], []], links: [], lit: [], word: -1});
     output.addEventListener("pointerover", event => { if (event.target.dataset.word) this.light(1, +event.target.dataset.word); });
-    output.addEventListener("click", event => { if (event.target.dataset.word) picked(1, +event.target.dataset.word); });
+    output.addEventListener("click", event => {
+      const word = +event.target.dataset.word;
+      if (!event.target.dataset.word) return;
+      picked(1, word);
+      if (getSelection().isCollapsed) asked(word, this.words[1][word], false);  // else the reader selects text
+    });
     source.addEventListener("click", () => picked(0, this.wordAtCaret()));
     for (const name of ["pointermove", "pointerdown"]) source.addEventListener(name, event => this.point(event));
     // A finger that was lifted still points.
@@ -31,7 +37,10 @@ export class Alignment {
     addEventListener("pointerdown", event => { if (event.target !== source && !output.contains(event.target)) this.clear(); });
     output.addEventListener("keydown", event => this.walk(event));
     source.addEventListener("keyup", event => this.followCaret(event));
-    for (const area of [source, output]) area.addEventListener("blur", event => { if (![source, output].includes(event.relatedTarget)) this.clear(); });
+    for (const area of [source, output]) area.addEventListener("blur", event => {
+      const to = event.relatedTarget;
+      if (![source, output].includes(to) && !to?.closest("[role=menu]")) this.clear();  // a menu at the word leads back to it
+    });
   }
 
   // The source as it stands, which no translation belongs to yet.
@@ -42,11 +51,17 @@ export class Alignment {
     this.links = [];
   }
 
-  // `links` are pairs of places [source, target].
-  show(translation, links) {
+  // `links` are pairs of places [source, target]; `doubtful` has [place, probability in percent] of words in doubt.
+  show(translation, links, doubtful) {
     this.showSource();
     this.words[1] = fillWords(this.output, translation);
     this.links = links;
+    for (const [place, quality] of doubtful) {
+      const word = this.words[1][place];
+      if (!word) continue;
+      word.classList.add("doubtful");
+      word.title = `In doubt: the model finds this word ${Math.round(quality)} % probable`;
+    }
   }
 
   // Underlines the words of each side from a place up to another.
@@ -71,7 +86,8 @@ export class Alignment {
     for (const partner of partners) partner.classList.add("aligned");
     this.lit = [word, ...partners];
     const names = partners.map(partner => partner.textContent).join(" ");
-    return names ? `${word.textContent}: ${side ? "from" : "becomes"} ${names}` : `${word.textContent}: no aligned word`;
+    const doubt = word.classList.contains("doubtful") ? ", in doubt" : "";
+    return `${word.textContent}: ${names ? `${side ? "from" : "becomes"} ${names}` : "no aligned word"}${doubt}`;
   }
 
   point(event) {
@@ -88,9 +104,17 @@ export class Alignment {
       ArrowRight: this.word + (leftwards ? -1 : 1), ArrowLeft: this.word + (leftwards ? 1 : -1),
     }[event.key];
     if (event.key === "Escape") this.clear();
+    if ((event.key === "Enter" || event.key === " ") && this.word >= 0) {
+      event.preventDefault();
+      this.asked(this.word, this.words[1][this.word], true);
+    }
     if (word === undefined) return;
     event.preventDefault();
-    const place = Math.min(Math.max(word, 0), last);
+    this.stand(Math.min(Math.max(word, 0), last));
+  }
+
+  // The keyboard's place.
+  stand(place) {
     this.say(this.light(1, place));
     this.word = place;
     this.picked(1, place);

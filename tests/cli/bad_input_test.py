@@ -21,6 +21,8 @@ def make_files(tmp_path):
     (folder / "text").write_text("one line\nanother line\n" * 50, encoding="utf-8")
     (folder / "short").write_text("one line\n" * 99, encoding="utf-8")
     (folder / "links").write_text("0-0 1-2\n\n1?1 2-2\n", encoding="utf-8")
+    (folder / "line").write_text("one line\n", encoding="utf-8")
+    (folder / "lists").write_text("0 ||| eine Zeile ||| -1.5\n0 ||| Zeile ||| -2\n", encoding="utf-8")
     (folder / "predicted").write_text("0-0 1-1\n0-1\n2-2\n", encoding="utf-8")
     (folder / "bad_links").write_text("0-0\n0-0 1-1 2:2\n0-0\n", encoding="utf-8")
     table = "food\tfresh bread\nsport\ta long race\n" * 20
@@ -76,6 +78,9 @@ CASES = [
     ("classify", "{F}/gone --model {C}", 3, "{F}/gone"),
     ("classify", "{F}/folder --model {C}", 3, "{F}/folder"),
     ("classify", "- - --model {C}", 2, "given twice"),
+    ("health", "--address nowhere", 2, "address is 'nowhere', expected a name or an address and a port"),
+    ("health", "--address [::1]:0x1", 2, "127.0.0.1:5000 or [::1]:5000"),
+    ("health", "--timeout 0", 2, "--timeout"),
     ("transcribe", "{F}/text --model {C}", 2, "attend classify"),
     ("transcribe", "{F}/text", 2, "--model"),
     ("transcribe", "{F}/text --model {F}/gone", 3, "{F}/gone"),
@@ -200,11 +205,20 @@ CASES = [
     ("score", "--model {G} --input {F}/text", 2, "give --source and --target"),
     ("score", "--model {G} --source {F}/text", 2, "--target is missing"),
     ("translate", "--model {G} --input {F}/gone", 3, "{F}/gone"),
+    ("translate", "--model {G} --input {F}/text --glossary {F}/gone", 3, "{F}/gone"),
+    ("translate", "--model {G} --input {F}/text --glossary {F}/text", 3, "expected 2 or 3: source, target and flags"),
     ("translate", "--model {G} --input {F}/folder", 3, "{F}/folder"),
     ("translate", "--model {G} --input {F}/text --output {F}/gone/out", 1, "{F}/gone/out"),
     ("translate", "--model {G} --input {F}/text --output {F}/out.bz2", 2, "expected .gz, .zst"),
     ("translate", "--model {G} --input {F}/text --beam-size 2 --n-best 3", 2, "n_best"),
     ("translate", "--input {F}/text", 2, "--model"),
+    ("translate", "--model {G} {L} --input {F}/text", 2, "model 2 has the task language_model, expected translation"),
+    ("translate", "--model {G} --sample --beam-threshold 2 --input {F}/text", 2, "beam_threshold is for beam search"),
+    ("rerank", "--input {F}/lists --source {F}/gone --model {G} --weights 1 1 0", 3, "{F}/gone"),
+    ("rerank", "--input {F}/gone --source {F}/line --model {G} --weights 1 1 0", 3, "{F}/gone"),
+    ("rerank", "--input {F}/text --source {F}/line --model {G} --weights 1 1 0", 3, "{F}/text:1: 'one line', expected number ||| text"),
+    ("rerank", "--input {F}/lists --source {F}/line --model {G} --weights 1 1 0 --output {F}/gone/out", 1, "{F}/gone"),
+    ("rerank", "--input {F}/lists --source {F}/line --model {G} --tune {F}/text", 3, "--tune has 100 lines and the input 1 lists"),
     ("translate", "--model {G} --input {F}/text --alignments --alignment-layer 3", 2, "expected 1 to 2"),
     ("score", "--model {G} --source {F}/text --target {F}/short", 3, "{F}/short"),
     ("score", "--model {G} --source - --target -", 2, "given twice"),
@@ -243,6 +257,7 @@ MODEL_COMMANDS = {
     "transcribe": "{F}/text --model {M}",
     "fill": "[MASK] --model {M}",
     "embed": "{F}/text --model {M}",
+    "rerank": "--model {M} --input {F}/lists --source {F}/line --weights 1 1 0",
     "score": "--model {M} --source {F}/text --target {F}/text",
     "attention": "--model {M} --source word --output {F}/attention.svg",
     "extend": "{M} --token x --output {F}/extended",

@@ -16,7 +16,7 @@ from programs import ATTEND, attend, refused, told
 
 MODEL = pathlib.Path(__file__).resolve().parents[1] / "data/golden_v1"
 WORDS = "lumi tavo keri paku neri dosa ilvo sane".split()
-KNOWN_SETS = ("reference", "avx2", "avx512", "avx512_vnni", "avx512_amx")
+KNOWN_SETS = ("reference", "avx2", "avx512", "avx512_vnni", "avx512_amx", "neon", "neon_dot")
 Hypothesis = collections.namedtuple("Hypothesis", "line text score")
 
 
@@ -114,6 +114,40 @@ def test_n_best_gives_n_lines_of_different_texts(beam, n_best):
 
 def test_more_than_the_beam_is_a_usage_error():
     refused(attend("translate", "--model", MODEL, "--beam-size", 2, "--n-best", 3, stdin="lumi"), 2, "n_best is 3", "2")
+
+
+def test_quality_is_the_geometric_mean_of_the_tokens_probabilities():
+    """The search's own log-probability is that of the words and, where the output is finished, of its end."""
+    lines = sentences(12)
+    texts = translate(stdin="\n".join(lines))
+    found = [json.loads(line)["hypotheses"][0] for line in translate("--quality", "--json", stdin="\n".join(lines))]
+    assert [one["text"] for one in found] == texts
+    for one in found:
+        assert len(one["word_quality"]) == len(one["text"].split())
+        assert one["doubtful_words"] == [place for place, quality in enumerate(one["word_quality"]) if quality < 30]
+        tokens = one["log_probability"] / math.log(one["quality"] / 100)
+        assert tokens == pytest.approx(round(tokens), abs=1e-3) and tokens >= len(one["word_quality"])
+        words = sum(math.log(quality / 100) for quality in one["word_quality"])
+        assert words == pytest.approx(one["log_probability"], rel=1e-4) if not one["finished"] else words > one["log_probability"]
+
+
+def test_quality_in_lines_names_the_words_in_doubt():
+    lines = sentences(6)
+    objects = [json.loads(line)["hypotheses"][0] for line in translate("--quality", "--json", stdin="\n".join(lines))]
+    for one, line in zip(objects, translate("--quality", stdin="\n".join(lines)), strict=True):
+        words = "".join(f" {one['text'].split()[place]} ({one['word_quality'][place]:.0f})" for place in one["doubtful_words"])
+        assert line == f"{one['text']} ||| {one['quality']:.1f} |||{words}"
+    assert any(one["doubtful_words"] for one in objects)
+
+
+def test_json_has_all_hypotheses_of_a_line():
+    [line, empty] = translate("--json", "--n-best", 3, "--alignments", stdin="lumi tavo keri\n\n")
+    found = json.loads(line)
+    assert [sorted(one) for one in found["hypotheses"]] == 3 * [sorted(["text", "score", "log_probability", "finished", "alignment", "protected_spans", "protected_kept"])]
+    assert (found["divided"], found["unknown_characters"]) == (False, 0)
+    plain = translate("--n-best", 3, stdin="lumi tavo keri\n")
+    assert [f"0 ||| {one['text']} ||| {one['score']:.6f}" for one in found["hypotheses"]] == plain
+    assert json.loads(empty)["hypotheses"][0]["text"] == ""
 
 
 def test_alignments_are_a_further_field():

@@ -41,6 +41,22 @@ def known(sentence):
     return " ".join(f"{word}'" for word in reversed(words)), list(range(len(words) - 1, -1, -1))
 
 
+def alternatives(source, prefix):
+    """Of the known outputs of a sentence, those that begin with these words, one for each next word."""
+    first, found = len(prefix.split()), {}
+    for target in [known(source)[0], *(OTHERS.get((source, rank), "") for rank in range(1, 4)), f"{prefix} something else".strip()]:
+        words = target.split()
+        if words[:first] == prefix.split() and len(words) > first:
+            found.setdefault(words[first], {"text": target, "score": -.5, "log_probability": -1.0, "finished": True, "alignment": [[0, 0]]})
+    return list(found.values())
+
+
+def confidence(target, quality):
+    """Of a hypothesis; its words "hinter" and "verkaufen" are in doubt."""
+    words = [12.3 if word in ("hinter", "verkaufen") else 90 for word in target.split()]
+    return {"quality": quality, "word_quality": words, "doubtful_words": [i for i, word in enumerate(words) if word < 30]}
+
+
 def attention(source, target, places):
     """Weights of 2 layers and 4 heads that look at the aligned word, each head less sharply than the one before."""
     keys = [f"▁{word}" for word in source.split()] + ["</s>"]
@@ -61,7 +77,13 @@ def attention(source, target, places):
              "cross": layers([len(keys)] * len(read), lambda q: [*places, len(keys) - 1][q])})
 
 
-def translation(text, n_best, with_attention):
+def terms_of(glossary, source, target):
+    """How many terms the source has, and how many of them the target has."""
+    asked = [term for term in glossary if term["source"].lower() in source.lower()]
+    return {"terms": len(asked), "terms_kept": sum((term["target"] or term["source"]) in target for term in asked)}
+
+
+def translation(text, n_best, with_attention, glossary, memory=None):
     sentences, output, at = [], text, 0
     for line in re.findall(r"[^\n]+", text):
         for source in re.findall(r"\S(?:[^.!?]*[.!?]+(?=\s|$)|.*\S|)", line):
@@ -69,7 +91,12 @@ def translation(text, n_best, with_attention):
             links = [[s, t] for t, s in enumerate(places)]
             sentence = {"source": source, "hypotheses": [
                 {"text": target if rank == 0 else OTHERS.get((source, rank), f"{target} ({rank})"), "score": -0.31 - .17 * rank,
-                 "log_probability": -1.0, "finished": "endless" not in source, "alignment": links} for rank in range(n_best)]}
+                 "log_probability": -1.0, "finished": "endless" not in source, "alignment": links,
+                 **confidence(target, 84.2 - 20 * rank)} for rank in range(n_best)]}
+            for hypothesis in sentence["hypotheses"]:
+                hypothesis |= terms_of(glossary, source, hypothesis["text"])
+            if memory is not None:
+                sentence["matches"] = memory.get(source, [])
             if with_attention:
                 sentence["attention"], sentence["hypotheses"][0]["attention"] = attention(source, target, places)
             sentences.append(sentence)
@@ -96,6 +123,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         mock.awake.wait()
         if self.path == "/v1/models":
             return self.answer(200, {"models": mock.models})
+        if self.path == "/v1/memories":
+            return self.answer(200, {"memories": [{"name": name, "units": 1} for name in mock.memories]})
         if self.path == "/frontend/settings":
             return self.answer(200, {"charLimit": mock.most_characters, "supportedFilesFormat": SUFFIXES})
         if self.path == "/health":
@@ -127,7 +156,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.check_file(content)
         body = json.loads(content)
         with mock.lock:
-            mock.requests.append(body)
+            (mock.positions if self.path == "/v1/alternatives" else mock.requests).append(body)
             refusal = mock.refusals.pop(0) if mock.refusals else None
         if refusal:
             status, error, headers = refusal
@@ -141,10 +170,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 mock.abandoned.append(body)
             self.close_connection = True
             return None
+        if self.path == "/v1/alternatives":
+            return self.answer(200, {"model": body["model"], "alternatives": alternatives(body["text"], body["target_prefix"])})
         if self.path == "/translate":
             told = {f"X-Attend-{name}": "2" for name in ("Unfinished", "Divided", "Unknown-Characters") if name in body["q"]}
             return self.answer(200, {"translatedText": "<!-- translated -->" + body["q"]}, **told)
-        translations = [{"model": mock.model_of(text, body), **translation(text, body.get("n_best", 1), body.get("attention"))} for text in body["text"]]
+        memory = mock.matches if body.get("memory") else None
+        translations = [{"model": mock.model_of(text, body),
+                         **translation(text, body.get("n_best", 1), body.get("attention"), body.get("glossary", []), memory)} for text in body["text"]]
         return self.answer(200, {"model": translations[0]["model"], "translations": translations})
 
     def log_message(self, *_):
@@ -197,8 +230,10 @@ class MockServer:
 
     def reset(self):
         self.requests, self.abandoned = [], []
+        self.positions = []  # what asked for alternatives at a position
         self.refusals = []  # (status, error, headers) of the next answers
         self.key, self.models, self.most_characters = "", MODELS, -1
+        self.memories, self.matches = [], {}  # names; of a sentence, what they have
         self.delay = lambda body: 0  # seconds
         self.awake.set()
         if not self.server:

@@ -48,9 +48,24 @@ def test_every_search_option_of_the_command_line_is_there(server):
     names = {name.replace("-", "_") for name in re.findall(r"^\| `--([\w-]+)`", rows, flags=re.M)}
     not_of_a_request = {"config", "model", "adapter", "type", "shortlist", "input", "output", "scores", "max_input_tokens", "overlong",
                         "batch_sentences", "batch_tokens", "threads", "quiet", "data_dir", "resume", "shard", "progress", "device",
-                        "prefix", "target_prefix"}  # which a client puts before its text, and a file
+                        "model_weights",  # of models together: the service runs each alone
+                        # which a client puts before its text, and a file
+                        "prefix", "target_prefix", "json", "memory_source", "memory_target"}
     schema = server.get("/openapi.json")["components"]["schemas"]["NativeRequest"]
     assert names - not_of_a_request <= set(schema["properties"])
+
+
+def test_quality_is_the_command_lines_and_of_the_whole_text(server):
+    translation = server.translate(TEXT, quality=True, n_best=2)[0]
+    [line] = command_line(TEXT, "--quality", "--json", "--n-best=2")
+    names = ("text", "quality", "word_quality", "doubtful_words")
+    [sentence] = translation["sentences"]
+    assert [[one[name] for name in names] for one in sentence["hypotheses"]] == [
+        [one[name] for name in names] for one in json.loads(line)["hypotheses"]]
+    assert translation["quality"] == pytest.approx(sentence["hypotheses"][0]["quality"], rel=1e-12)
+    plain = server.translate(TEXT)[0]
+    assert "quality" not in plain and not set(names[1:]) & set(plain["sentences"][0]["hypotheses"][0])
+    assert server.translate("***", quality=True)[0]["quality"] == 100
 
 
 def test_the_servers_defaults_are_its_options(tmp_path):

@@ -1,21 +1,53 @@
 """What the description says in words, because JSON Schema has no words for it."""
 
+import re
+
 import schemathesis
 
 MOST_WITH_ATTENTION = 178
 DRAWING = {"temperature": 1, "top_k": 0, "top_p": 1, "seed": 1}  # of drawn outputs alone
+SEARCHING = {"coverage_penalty": 0, "beam_threshold": 0, "early_exit": 0}  # of a beam alone
 ENCODERS = ("/v1/parse", "/v1/tag", "/v1/classify", "/v1/fill", "/v1/embeddings")
+
+
+def one_line(text):
+    return isinstance(text, str) and re.fullmatch("[!-~][ -~]{0,40}", text) is not None
+
+
+def beginnings_can_be(body):
+    """A text with a target_prefix is one line, and a list of these has one for each text; drawn outputs have none."""
+    prefix, text = body.get("target_prefix", ""), body.get("text")
+    prefixes, texts = ([each] if isinstance(each, str) else each for each in (prefix, text))
+    if not isinstance(prefixes, list) or not isinstance(texts, list):
+        return True  # refused for its type
+    if isinstance(prefix, list) and len(prefixes) != len(texts):
+        return False
+    if not any(prefixes) and not isinstance(prefix, list):
+        return True
+    return all(map(one_line, texts)) and body.get("sample") is not True and body.get("mbr", "none") == "none"
+
+
+def alternatives_can_be(body):
+    """Members of /v1/alternatives that hang on one another."""
+    most, least = body.get("max_length", 0), body.get("min_length", 0)
+    if not isinstance(most, int | float) or not isinstance(least, int | float):
+        return True
+    return one_line(body.get("text")) and not 0 < most < least
 
 
 def go_together(body):
     """Members of /v1/translate that hang on one another."""
-    defaults = {"beam_size": 4, "n_best": 1, "max_length": 0, "min_length": 0, "beam_groups": 1, "no_repeat_ngram": 0, "mbr_samples": 16} | DRAWING
+    if not beginnings_can_be(body):
+        return False
+    defaults = {"beam_size": 4, "n_best": 1, "max_length": 0, "min_length": 0, "beam_groups": 1, "no_repeat_ngram": 0, "mbr_samples": 16} | DRAWING | SEARCHING
     number = {name: body.get(name, default) for name, default in defaults.items()}
     if not all(isinstance(value, int | float) for value in number.values()):
         return True  # refused for its type
     by_utility = body.get("mbr", "none") != "none"
     if body.get("sample") is True or by_utility:
         if (body.get("sample") is True and by_utility) or number["beam_groups"] > 1 or number["no_repeat_ngram"] > 0:
+            return False
+        if any(number[name] != 0 for name in SEARCHING):
             return False
         if by_utility and number["n_best"] > number["mbr_samples"]:
             return False
@@ -69,6 +101,8 @@ def filter_case(context, case):
         return completion_can_be(case.body)
     if context.operation.path in ENCODERS:
         return of_text(case.body)
+    if context.operation.path == "/v1/alternatives":
+        return alternatives_can_be(case.body)
     return context.operation.path != "/v1/translate" or go_together(case.body)
 
 

@@ -5,7 +5,7 @@ import pathlib
 
 from files_test import post_parts
 from server import command_line, serving
-from web_page import GARDEN, GARTEN, Keys, Select, opened
+from web_page import GARDEN, GARTEN, Keys, Select, drawn, opened
 
 
 def test_translates_while_typing(page):
@@ -23,6 +23,23 @@ def test_translates_while_typing(page):
 def test_lines_and_spaces_stay(page):
     page.translates("One two.\n\n  Three.  Four five.")
     assert page["output"].get_property("textContent") == "two.' One'\n\n  Three.'  five.' Four'"
+
+
+def test_terms_of_the_glossary_are_asked_for_and_marked(page):
+    page.translates(GARDEN, GARTEN)
+    assert "glossary" not in page.server.requests[-1] and page["glossary-state"].text == ""
+    page["glossary"].find_element("tag name", "summary").click()
+    page["glossary-terms"].send_keys("garden = Garten\nhouse = Hütte\nquiet\n\n= x")
+    page.until(lambda: page["glossary-state"].text == "1 of 3 kept", "the number of terms")
+    assert page.server.requests[-1]["glossary"] == [
+        {"source": "garden", "target": "Garten", "flags": "ignore-case"}, {"source": "house", "target": "Hütte", "flags": "ignore-case"},
+        {"source": "quiet", "target": "", "flags": "ignore-case, keep"}]
+    assert page.texts("#output .term") == ["Garten"]
+    page["glossary-endings"].click()
+    page.until(lambda: page.server.requests[-1]["glossary"][0]["flags"] == "ignore-case, inflect-source, inflect", "the request")
+    page.browser.refresh()
+    page.until(lambda: page["glossary-terms"].get_attribute("value").startswith("garden = Garten"), "the terms")
+    assert page["glossary-endings"].is_selected()
 
 
 def test_superseded_requests_are_cancelled(page):
@@ -87,6 +104,27 @@ def test_alternatives_and_attention_of_the_sentence_that_is_looked_at(page):
     page.choose("sentence", f"2: {GARDEN}")
     page.until(lambda: page.server.requests[-1]["text"] == [GARDEN], "the attention of another")
     assert heading.text == "Alternatives to sentence 2" and page["attention-rank"].is_displayed()
+
+
+def test_confidence_and_words_in_doubt(page):
+    page.translates(GARDEN, GARTEN)
+    assert page["confidence"].text == "Confidence: high (84)"
+    assert page.texts("#alternatives li span") == ["medium (64)", "low (44)", "low (24)"]
+    assert page.texts("#output .doubtful") == ["hinter"]
+    word = page.all("#output .doubtful")[0]
+    assert word.get_attribute("title") == "In doubt: the model finds this word 12 % probable"
+    assert "wavy" in word.value_of_css_property("text-decoration")
+    page.js("document.getElementById('output').focus()")
+    page.keys(*[Keys.ARROW_RIGHT] * 4)
+    page.until(lambda: page["live"].get_attribute("textContent") == "hinter: from behind, in doubt", "the announcement")
+    drawn(page.browser, "confidence")
+    page.all("#alternatives button")[1].click()
+    assert page["confidence"].text == "Confidence: low (44)"
+    page.source.send_keys(" Good day.")
+    page.until(lambda: page["confidence"].text == "Confidence in sentence 2: high (84)", "that of the sentence at the caret")
+    assert page.texts("#output .doubtful") == ["hinter"]  # the word's place counts from the whole text
+    page["clear"].click()
+    page.until(lambda: not page["confidence"].is_displayed(), "nothing to be sure of")
 
 
 def test_aligned_words_at_the_pointer(page):

@@ -1,5 +1,6 @@
 """Writes small models whose weights are drawn at random: a language model, and an encoder for each of its tasks."""
 
+import array
 import hashlib
 import json
 import os
@@ -144,7 +145,7 @@ def write_language_model(folder, **decoder):
 
 def newest_config(**model):
     """The golden model's configuration as the newest version of the format has it, and in it these values."""
-    config = json.loads((GOLDEN / "config.json").read_text(encoding="utf-8")) | {"format_version": 11, "training_text": None}
+    config = json.loads((GOLDEN / "config.json").read_text(encoding="utf-8")) | {"format_version": 12, "training_text": None}
     config["model"] |= {
         "architecture": "transformer", "source_eos": True, "source_begin": [], "source_end": [], "target_begin": [], "suppress_tokens": [],
         "begin_suppress_tokens": [], "constituents": [], "tags": [],
@@ -271,3 +272,19 @@ def with_positions(model, folder, positions):
     config = json.loads((model / "config.json").read_text(encoding="utf-8"))
     config["model"]["encoder"] |= {"positions": "learned", "max_positions": positions}
     return write_model(folder, config)
+
+
+def write_relative(folder, seed, **tokenization):
+    """The golden model with a little noise in its weights, drawn by `seed`; 0: none."""
+    folder.mkdir(parents=True)
+    shutil.copy(GOLDEN / "vocab.spm", folder)
+    weights = (GOLDEN / "model.safetensors").read_bytes()
+    begin = 8 + struct.unpack("<Q", weights[:8])[0]
+    numbers, generator = array.array("f", weights[begin:]), random.Random(seed)
+    if seed:
+        numbers = array.array("f", (number * (1 + 0.2 * generator.gauss(0, 1)) for number in numbers))
+    (folder / "model.safetensors").write_bytes(weights[:begin] + numbers.tobytes())
+    (folder / "samples.json").write_text("[]\n", encoding="utf-8")
+    config = newest_config()
+    config["tokenization"] |= tokenization
+    return write_config(folder, config, list(config["sha256"]))

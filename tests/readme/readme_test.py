@@ -98,6 +98,8 @@ def test_the_page_of_translating(folder):
     shutil.copy(folder / "out.de", folder / "new.de")
     shutil.copy(folder / "out.de", folder / "old.de")
     shutil.copy(folder / "test.en", folder / "all.en")
+    for name in ("first", "second", "backwards", "de-en"):
+        shutil.copytree(folder / "my-model/model", folder / name / "model")
     (folder / "all.en.gz").write_bytes(gzip.compress((folder / "test.en").read_bytes()))
     for command in commands("docs/translating.md"):
         run(folder, command)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from attend._attend import model_config
-from attend._errors import InputError
+from attend._errors import InputError, UsageError
 from attend.convert import _source
 from attend.convert._files import read_json, read_safetensors, shown
 from attend.convert._sinusoids import sinusoids
@@ -93,6 +93,9 @@ def read_directory(path: pathlib.Path) -> Directory:
     files = {side: path / ("vocab.spm" if "vocab.spm" in config["sha256"] else f"{side}.spm") for side in ("source", "target")}
     vocabularies = {side: file.read_bytes() for side, file in files.items() if file.name in config["sha256"]}
     text, samples = config["tokenization"], path / "samples.json"
+    if "target_order" in text:
+        raise UsageError(f"the model in '{path}' writes from right to left, which no other toolkit undoes; expected a model that writes "
+                         "from left to right")
     protects = bool(text.get("protect") or text.get("protect_patterns"))
     return Directory(path, model, tensors, bool(scales), vocabularies, protects, len(read_json(samples)) if samples.exists() else 0)
 

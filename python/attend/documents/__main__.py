@@ -7,13 +7,13 @@ import pathlib
 import sys
 from typing import Any
 
-from attend import Translator
+from attend import Glossary, Translator
 from attend._command import run
 from attend.documents import translate_file
 
 # What the model is loaded with, and what only this command knows; all else are options of Translator.translate.
 _LOADING = ("threads", "type", "adapter", "protect", "shortlist")
-_OWN = ("model", "source", "target", "quiet", "source_language", "target_language", "retranslate")
+_OWN = ("model", "source", "target", "quiet", "source_language", "target_language", "retranslate", "glossary")
 
 
 def _target_language(model: str) -> str | None:
@@ -25,6 +25,8 @@ def _target_language(model: str) -> str | None:
 def _run(options: dict[str, Any]) -> None:
     translator = Translator(options["model"], **{name: options[name] for name in _LOADING})
     searching = {name: value for name, value in options.items() if name not in _LOADING + _OWN}
+    if options["glossary"]:
+        searching["glossary"] = Glossary(options["glossary"])
     count = translate_file(
         translator, options["source"], options["target"], source_language=options["source_language"] or None,
         target_language=options["target_language"] or _target_language(options["model"]), retranslate=options["retranslate"], **searching)

@@ -72,14 +72,17 @@ class EpubDocument:
         self._archive = Archive(path)
         self._language = options.target_language
         package = self._package(path)
-        self._parts: dict[str, _Chapter | _Labels] = {package: _Labels(self._archive.read(package), f"'{path}': the part {package}", {"title"})}
+        content, name = self._archive.read(package), f"'{path}': the part {package}"
+        self._parts: dict[str, _Chapter | _Labels] = {package: _Labels(content, name, {"title"})}
         protected = self._protected(path)
-        manifest = parse(self._archive.read(package), f"'{path}': the part {package}")
+        manifest = parse(content, name)
         for item in manifest.iter(etree.Element):
             kind = item.get("media-type") if local_name(item) == "item" else None
             if kind not in (_XHTML, _CONTENTS):
                 continue
             part = posixpath.normpath(posixpath.join(posixpath.dirname(package), unquote(item.get("href") or "")))
+            if part in self._parts:  # named twice
+                continue
             if part in protected:
                 raise InputError(f"'{path}' is copy-protected: its part {part} is encrypted")
             content, name = self._archive.read(part), f"'{path}': the part {part}"

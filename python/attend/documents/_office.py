@@ -9,9 +9,10 @@ from __future__ import annotations
 import copy
 import pathlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
 from attend._errors import InputError
 from attend.documents._archive import Archive
@@ -95,6 +96,33 @@ def _field_marks(node: etree._Element) -> list[str]:
     return [each.get(f"{{{namespace(each)}}}fldCharType") or "" for each in node.iter() if local_name(each) == "fldChar"]
 
 
+class _FieldPlaces(NamedTuple):
+    """Where a field has its parts, among its neighbours."""
+
+    separate: int | None  # of what it shows, behind its instruction; its last mark of that kind
+    end: int
+
+
+def _fields(children: list[etree._Element]) -> dict[int, _FieldPlaces]:
+    """The fields that end among these elements, by the places where they begin. One pass: `open_at` has the fields that are open by
+    how many are open around each."""
+    found: dict[int, _FieldPlaces] = {}
+    open_at: dict[int, tuple[int, int | None]] = {}  # (begin, separate), the innermost last
+    depth = 0
+    for at, child in enumerate(children):
+        marks = _field_marks(child)
+        if marks and marks[0] == "begin":
+            open_at[depth] = at, None
+        for mark in marks:
+            depth += {"begin": 1, "end": -1}.get(mark, 0)
+            if mark == "separate" and depth - 1 in open_at:
+                open_at[depth - 1] = open_at[depth - 1][0], at
+        while open_at and depth <= next(reversed(open_at)):
+            begin, separate = open_at.popitem()[1]
+            found[begin] = _FieldPlaces(separate, at)
+    return found
+
+
 class _Paragraph:
     """One paragraph, to be read and then written."""
 
@@ -104,7 +132,7 @@ class _Paragraph:
         self._base = self._usual_properties()
         self._base_key = _key(self._base)
         self._format = self._base_key  # what is open
-        self._read([child for child in element if local_name(child) not in _STAYING])
+        self._read_all([child for child in element if local_name(child) not in _STAYING])
         self._use(self._base_key, None)
 
     def _usual_properties(self) -> etree._Element | None:
@@ -135,25 +163,31 @@ class _Paragraph:
             self.segment.open(_Format(properties))
         self._format = key
 
-    def _inside(self, code: object, children: list[etree._Element]) -> None:
+    def _inside(self, code: object, read: Callable[[], None]) -> None:
+        """What `read` adds stands in formatting."""
         self._use(self._base_key, None)
         self.segment.open(code)
-        self._read(children)
+        read()
         self._use(self._base_key, None)
         self.segment.close()
 
-    def _read(self, children: list[etree._Element]) -> None:
-        at = 0
-        while at < len(children):
+    def _read_all(self, children: list[etree._Element]) -> None:
+        self._read(children, range(len(children)), _fields(children))
+
+    def _read(self, children: list[etree._Element], places: range, fields: Mapping[int, _FieldPlaces]) -> None:
+        """Reads the children at these places."""
+        at = places.start
+        while at < places.stop:
             child, name = children[at], local_name(children[at])
             at += 1
             if name == "r" and _child(child, "fldChar") is not None:
-                at = self._read_field(children, at - 1)
+                at = self._read_field(children, range(at - 1, places.stop), fields)
             elif name == "r":
                 self._read_run(child)
             elif name in _AROUND_RUNS:
                 content = _child(child, "sdtContent") if name == "sdt" else child
-                self._inside(child, [each for each in (() if content is None else content) if not local_name(each).endswith("Pr")])
+                inner = [each for each in (() if content is None else content) if not local_name(each).endswith("Pr")]
+                self._inside(child, partial(self._read_all, inner))
             elif name in ("fld", "fldSimple"):  # made anew: a page number, a date
                 self.segment.keep(child, _texts([child], "t"))
             elif name == "br":  # of a slide
@@ -163,23 +197,19 @@ class _Paragraph:
             elif name not in _DROPPED:
                 self.segment.mark(child)
 
-    def _read_field(self, children: list[etree._Element], begin: int) -> int:
-        """Reads the field that begins at a child, and returns the child behind it. One that goes on in another paragraph divides."""
-        depth, separate, end = 0, None, None
-        for at in range(begin, len(children)):
-            for mark in _field_marks(children[at]):
-                depth += {"begin": 1, "end": -1}.get(mark, 0)
-                if mark == "separate" and depth == 1:
-                    separate = at
-            if depth <= 0:
-                end = at
-                break
-        if end is None or _field_marks(children[begin])[0] != "begin":
+    def _read_field(self, children: list[etree._Element], places: range, fields: Mapping[int, _FieldPlaces]) -> int:
+        """Reads the field that begins at the first place, and returns the place behind it. One that ends nowhere, or in another
+        paragraph, divides."""
+        begin = places.start
+        field = fields.get(begin)
+        if field is None or field.end >= places.stop:
             self.segment.cut((children[begin],))
             return begin + 1
+        separate, end = field.separate, field.end
         block = children[begin:end + 1]
         if _texts(block, "instrText").strip().upper().startswith("HYPERLINK") and separate is not None and separate < end:
-            self._inside(_Field(children[begin:separate + 1], [children[end]]), children[separate + 1:end])
+            inner = range(separate + 1, end)
+            self._inside(_Field(children[begin:separate + 1], [children[end]]), partial(self._read, children, inner, fields))
         else:
             self.segment.keep(tuple(block), _texts(block if separate is None else children[separate:end + 1], "t"))
         return end + 1

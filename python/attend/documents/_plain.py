@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import pathlib
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -123,10 +124,14 @@ def broken(text: str, lines: int, tag: re.Pattern[str]) -> str:
     hidden = {at for match in tag.finditer(text) for at in range(match.start(), match.end())}
     seen = [at for at in range(len(text)) if at not in hidden]
     spaces = [(place, at) for place, at in enumerate(seen) if text[at] == " " and 0 < place < len(seen) - 1]
-    chosen = {0}
-    for line in range(1, lines):
-        later = [(abs(place - len(seen) * line / lines), at) for place, at in spaces if at > max(chosen)]
-        if later:
-            chosen.add(min(later)[1])
-    cuts = [*sorted(chosen), len(text)]
+    cuts, first = [0], 0  # `first`: the first space behind the last cut
+    for line in range(1, min(lines, len(spaces) + 1)):
+        wanted = len(seen) * line / lines
+        behind = bisect_left(spaces, wanted, first, key=lambda space: space[0])
+        nearest = [at for at in (behind - 1, behind) if first <= at < len(spaces)]
+        if nearest:
+            chosen = min(nearest, key=lambda at, wanted=wanted: abs(spaces[at][0] - wanted))  # type: ignore[misc]
+            cuts.append(spaces[chosen][1])
+            first = chosen + 1
+    cuts.append(len(text))
     return "\n".join(text[begin + (begin > 0):end] for begin, end in pairwise(cuts))

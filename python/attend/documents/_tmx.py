@@ -20,8 +20,8 @@ def _kind_of(node: etree._Element) -> Inline:
     return {"hi": Inline.FORMAT, "bpt": Inline.BEGIN, "ept": Inline.END}.get(local_name(node), Inline.PLACE)
 
 
-def _end_of(begin: etree._Element) -> etree._Element | None:
-    return next((node for node in begin.itersiblings("{*}ept") if node.get("i") == begin.get("i")), None)
+def _key_of(node: etree._Element) -> str | None:
+    return node.get("i")
 
 
 def _language(variant: etree._Element) -> str:
@@ -58,7 +58,7 @@ class TmxDocument:
         if source is None or content is None or source is old or known and not retranslate:
             return
         segment = Segment()
-        read_inline(content, segment, _kind_of, _end_of)
+        read_inline(content, segment, _kind_of, _key_of)
         if segment.has_text:
             self._units.append((source, old, segment))
 

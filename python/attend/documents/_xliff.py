@@ -34,15 +34,13 @@ def _kind_of(node: etree._Element) -> Inline:
     return Inline.BEGIN if name in _BEGINS else Inline.END if name in _ENDS else Inline.PLACE
 
 
-def _end_of(begin: etree._Element) -> etree._Element | None:
-    """1.2: the same rid, or where there is none the same id; 2: its startRef is the id."""
-    for node in begin.itersiblings(f"{{*}}{_BEGINS[local_name(begin)]}"):
-        if local_name(node) in ("ec", "em"):
-            if node.get("startRef") == begin.get("id"):
-                return node
-        elif node.get("rid", node.get("id")) == begin.get("rid", begin.get("id")):
-            return node
-    return None
+def _key_of(node: etree._Element) -> tuple[str, str | None]:
+    """The name of the END, and 1.2: the same rid, or where there is none the same id; 2: its startRef is the id."""
+    name = local_name(node)
+    end = _BEGINS.get(name, name)
+    if end in ("ec", "em"):
+        return end, node.get("startRef" if name == end else "id")
+    return end, node.get("rid", node.get("id"))
 
 
 def _child(node: etree._Element, name: str) -> etree._Element | None:
@@ -55,6 +53,15 @@ def _new_target(source: etree._Element) -> etree._Element:
     before = source.getnext() if source.getnext() is not None and local_name(source.getnext()) == "seg-source" else source
     add_behind(before, target)
     return target
+
+
+def _sentences(target: etree._Element) -> dict[str | None, etree._Element]:
+    """By their mid; of equals, the first."""
+    found: dict[str | None, etree._Element] = {}
+    for node in target.iter("{*}mrk"):
+        if node.get("mtype") == "seg":
+            found.setdefault(node.get("mid"), node)
+    return found
 
 
 class XliffDocument:
@@ -113,18 +120,18 @@ class XliffDocument:
         parts = [] if divided is None else [node for node in divided.iter("{*}mrk") if node.get("mtype") == "seg"]
         for part in parts or [source]:
             segment = Segment()
-            read_inline(part, segment, _kind_of, _end_of)
+            read_inline(part, segment, _kind_of, _key_of)
             yield part, segment
 
     def write(self, translations: Sequence[str], path: pathlib.Path) -> None:
         """Writes the document with a target for each of its texts; once."""
         targets: dict[etree._Element, etree._Element] = {}
+        sentences: dict[etree._Element, dict[str | None, etree._Element]] = {}  # of each holder the target's, by mid
         for (holder, source, segment), translation in zip(self._segments, translations, strict=True):
             if holder not in targets:
                 targets[holder] = self._target(holder)
-            target = targets[holder]
-            if local_name(source) == "mrk":
-                target = next(node for node in target.iter("{*}mrk") if node.get("mtype") == "seg" and node.get("mid") == source.get("mid"))
+                sentences[holder] = _sentences(targets[holder])
+            target = sentences[holder][source.get("mid")] if local_name(source) == "mrk" else targets[holder]
             numbers = count(2)
             fill(target, segment, translation, copied=lambda node, numbers=numbers: self._name_copy(node, next(numbers)))  # type: ignore[misc]
         path.write_bytes(serialise(self._tree))

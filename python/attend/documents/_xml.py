@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import pathlib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any
@@ -79,8 +79,9 @@ def shell_of(node: etree._Element) -> etree._Element:
 
 def append_text(parent: etree._Element, text: str) -> None:
     """Text behind all that the element holds."""
-    if len(parent):
-        parent[-1].tail = (parent[-1].tail or "") + text
+    last = next(parent.iterchildren(reversed=True), None)  # len(parent) would count all
+    if last is not None:
+        last.tail = (last.tail or "") + text
     else:
         parent.text = (parent.text or "") + text
 
@@ -118,15 +119,17 @@ class Pair:
 
 
 def read_inline(element: etree._Element, segment: Segment, kind_of: Callable[[etree._Element], Inline],
-                end_of: Callable[[etree._Element], etree._Element | None] = lambda begin: None) -> None:
-    """Adds the content of an element. `end_of` gives the END of a BEGIN; a BEGIN or END without the other is a PLACE."""
+                key_of: Callable[[etree._Element], Hashable] = lambda node: None) -> None:
+    """Adds the content of an element. `key_of` gives what a BEGIN and its END have in common; one without the other is a PLACE."""
     segment.text(element.text)
-    ends: list[etree._Element] = []  # of what is open, the innermost last
-    for child in element:
-        kind = kind_of(child) if isinstance(child.tag, str) else Inline.MARK
+    children = list(element)
+    kinds = [kind_of(child) if isinstance(child.tag, str) else Inline.MARK for child in children]
+    ends = _ends(children, kinds, key_of)
+    open_ends: list[int] = []  # of what is open, the innermost last
+    for at, (child, kind) in enumerate(zip(children, kinds, strict=True)):
         if kind == Inline.FORMAT:
             segment.open(child)
-            read_inline(child, segment, kind_of, end_of)
+            read_inline(child, segment, kind_of, key_of)
             segment.close()
         elif kind == Inline.KEEP:
             segment.keep(child, text_of(child))
@@ -136,21 +139,27 @@ def read_inline(element: etree._Element, segment: Segment, kind_of: Callable[[et
             segment.cut(child)
         elif kind == Inline.SPACE:
             segment.text(" ")
-        elif kind == Inline.BEGIN and (end := end_of(child)) is not None and _nests(child, end, ends):
-            segment.open(Pair(child, end))
-            ends.append(end)
-        elif kind == Inline.END and ends and ends[-1] is child:
+        elif at in ends and (not open_ends or ends[at] < open_ends[-1]):  # it ends before what is open
+            segment.open(Pair(child, children[ends[at]]))
+            open_ends.append(ends[at])
+        elif open_ends and open_ends[-1] == at:
             segment.close()
-            ends.pop()
+            open_ends.pop()
         elif kind != Inline.DROP:
             segment.place(child)
         segment.text(child.tail)
 
 
-def _nests(begin: etree._Element, end: etree._Element, open_ends: list[etree._Element]) -> bool:
-    """Whether the pair ends behind its begin, and before what is open."""
-    later = list(begin.itersiblings())
-    return end in later and (not open_ends or later.index(end) < later.index(open_ends[-1]))
+def _ends(children: list[etree._Element], kinds: list[Inline], key_of: Callable[[etree._Element], Hashable]) -> dict[int, int]:
+    """Of each BEGIN the place of the first END behind it that has the same key, where there is one."""
+    ends: dict[int, int] = {}
+    next_ends: dict[Hashable, int] = {}
+    for at in reversed(range(len(children))):
+        if kinds[at] == Inline.END:
+            next_ends[key_of(children[at])] = at
+        elif kinds[at] == Inline.BEGIN and (end := next_ends.get(key_of(children[at]))) is not None:
+            ends[at] = end
+    return ends
 
 
 def fill(element: etree._Element, segment: Segment, translation: str, *, move: bool = False,

@@ -8,6 +8,9 @@ void TranslationCounts::Add(int64_t line, const Translation& translation) {
   const Hypothesis& best = translation.hypotheses[0];
   spans_ += best.protected_spans;
   kept_ += best.protected_kept;
+  terms_ += best.terms;
+  terms_kept_ += best.terms_kept;
+  if (best.terms_kept < best.terms) lacking_.Add(line);
   if (!best.finished) cut_.Add(line);
   if (translation.divided) divided_.Add(line);
   if (translation.unknown_characters.empty()) return;
@@ -31,6 +34,17 @@ void TranslationCounts::Report(const Log& log) const {
                     "max_length?",
                     cut, cut == 1 ? " was" : "s were", cut_.Text(),
                     cut == 1 ? "is it" : "are they"));
+  }
+  if (terms_ > 0) {
+    log(LogLevel::kInfo, fmt::format("terms of the glossary in the text: {}, of which {} are kept",
+                                     terms_, terms_kept_));
+  }
+  if (lacking_.count() > 0) {
+    log(LogLevel::kWarning,
+        fmt::format("{} translation{} a term of the glossary that the model could not write within "
+                    "the maximum length: {}",
+                    lacking_.count(), lacking_.count() == 1 ? " lacks" : "s lack",
+                    lacking_.Text()));
   }
   if (spans_ > 0) {
     log(LogLevel::kInfo, fmt::format("protected spans: {}, of which {} are kept", spans_, kept_));

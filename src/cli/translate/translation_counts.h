@@ -21,9 +21,9 @@ class TranslationCounts {
 
  private:
   int64_t most_pieces_;
-  LineList cut_, divided_, with_unknown_;
+  LineList cut_, divided_, with_unknown_, lacking_;
   UnknownCharacters unknown_;
-  int64_t spans_ = 0, kept_ = 0;  // of the best hypotheses
+  int64_t spans_ = 0, kept_ = 0, terms_ = 0, terms_kept_ = 0;  // of the best hypotheses
 };
 
 }  // namespace attend

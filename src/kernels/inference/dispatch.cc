@@ -11,6 +11,9 @@
 #if defined(__x86_64__) && defined(__linux__)
 #include <sys/syscall.h>
 #include <unistd.h>
+#elif defined(__aarch64__) && defined(__linux__)
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
 #endif
 
 namespace attend {
@@ -41,6 +44,16 @@ const KernelTable* TileKernels() {
 }
 #endif
 
+#if defined(__aarch64__)
+bool HasDotProducts() {
+#if defined(__linux__)
+  return (getauxval(AT_HWCAP) & HWCAP_ASIMDDP) != 0;
+#else
+  return false;
+#endif
+}
+#endif
+
 struct InstructionSet {
   const char* name;
   bool available;
@@ -64,13 +77,25 @@ std::vector<InstructionSet> InstructionSets() {
           {"avx2", avx2, Avx2Kernels()},
           {"avx512", avx512, Avx512Kernels()},
           {"avx512_vnni", vnni, Avx512VnniKernels()},
-          {"avx512_amx", vnni && HasTiles(), TileKernels()}};
+          {"avx512_amx", vnni && HasTiles(), TileKernels()},
+          {"neon", false, nullptr},
+          {"neon_dot", false, nullptr}};
 #else
+#if defined(__aarch64__)
+  const bool neon = true, dot = HasDotProducts();
+  const KernelTable* const neon_kernels = NeonKernels();
+  const KernelTable* const dot_kernels = NeonDotKernels();
+#else
+  const bool neon = false, dot = false;
+  const KernelTable *const neon_kernels = nullptr, *const dot_kernels = nullptr;
+#endif
   return {{"reference", true, ReferenceKernels()},
           {"avx2", false, nullptr},
           {"avx512", false, nullptr},
           {"avx512_vnni", false, nullptr},
-          {"avx512_amx", false, nullptr}};
+          {"avx512_amx", false, nullptr},
+          {"neon", neon, neon_kernels},
+          {"neon_dot", dot, dot_kernels}};
 #endif
 }
 

@@ -9,8 +9,8 @@
 
 namespace attend {
 
-// Names of the instruction sets this machine can run, the plainest first: "reference", "avx2",
-// "avx512", "avx512_vnni", "avx512_amx".
+// Names of the instruction sets this machine can run, the plainest first: "reference", then of
+// x86-64 "avx2", "avx512", "avx512_vnni", "avx512_amx", and of aarch64 "neon", "neon_dot".
 std::vector<std::string> AvailableInstructionSets();
 
 // The table for `name`; "" takes the environment's ATTEND_ISA, and where that is empty too the best

@@ -163,13 +163,15 @@ struct KernelTable {
                 int64_t forbidden_count, TopK* best) noexcept;
 };
 
-// One instance for each instruction set; call only where the machine has it. On other machines than
-// x86-64 there is the reference alone.
+// One instance for each instruction set; call only where the machine has it. There are those of the
+// processor that the library is built for, x86-64 or aarch64, and the reference.
 const KernelTable* ReferenceKernels() noexcept;
 const KernelTable* Avx2Kernels() noexcept;
 const KernelTable* Avx512Kernels() noexcept;
 const KernelTable* Avx512VnniKernels() noexcept;
 const KernelTable* Avx512AmxKernels() noexcept;
+const KernelTable* NeonKernels() noexcept;
+const KernelTable* NeonDotKernels() noexcept;
 
 }  // namespace attend
 

@@ -39,6 +39,9 @@ PeakLoops PeaksOf(const char* name) noexcept {
   if (set == "avx512") return Avx512Peaks();
   if (set == "avx512_vnni") return Avx512VnniPeaks();
   if (set == "avx512_amx") return Avx512AmxPeaks();
+#elif defined(__aarch64__)
+  if (set == "neon") return NeonPeaks();
+  if (set == "neon_dot") return NeonDotPeaks();
 #endif
   return ReferencePeaks();
 }

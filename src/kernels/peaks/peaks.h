@@ -23,6 +23,8 @@ PeakLoops Avx2Peaks() noexcept;
 PeakLoops Avx512Peaks() noexcept;
 PeakLoops Avx512VnniPeaks() noexcept;
 PeakLoops Avx512AmxPeaks() noexcept;
+PeakLoops NeonPeaks() noexcept;
+PeakLoops NeonDotPeaks() noexcept;
 
 // Those of the instruction set that a KernelTable names.
 PeakLoops PeaksOf(const char* name) noexcept;

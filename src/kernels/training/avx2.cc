@@ -3,12 +3,12 @@
 namespace attend {
 using Real = float;
 }
-#include "kernels/vectors/fold.h"
 #include "kernels/vectors/philox_avx2.h"
 #include "kernels/vectors/vec_avx2.h"
 // after Vec
 #include "kernels/vectors/bf16_vec_avx2.h"
 // after Vec
+#include "kernels/vectors/fold.h"
 #include "kernels/vectors/vector_math.inc"
 // after its functions
 #include "kernels/training/body.inc"

@@ -9,6 +9,7 @@ namespace attend {
 namespace {
 
 struct IntVec {
+  static constexpr uint8_t kOffset = 128;  // of values, which are unsigned
   static constexpr bool kPairsSaturate = true;
   __m256i v;
 
@@ -32,9 +33,9 @@ struct IntVec {
   }
   Vec ToFloat() const { return {_mm256_cvtepi32_ps(v)}; }
   void Store(int32_t* p) const { _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), v); }
-  // Rounds eight numbers to even and writes them 128 too high.
+  // Rounds eight numbers to even and writes them kOffset too high.
   static void StoreRounded(Vec x, uint8_t* p) {
-    const __m256i whole = _mm256_add_epi32(_mm256_cvtps_epi32(x.v), _mm256_set1_epi32(128));
+    const __m256i whole = _mm256_add_epi32(_mm256_cvtps_epi32(x.v), _mm256_set1_epi32(kOffset));
     const __m128i words =
         _mm_packs_epi32(_mm256_castsi256_si128(whole), _mm256_extracti128_si256(whole, 1));
     _mm_storel_epi64(reinterpret_cast<__m128i*>(p), _mm_packus_epi16(words, words));

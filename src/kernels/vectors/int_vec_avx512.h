@@ -10,6 +10,7 @@ namespace {
 
 template <class Products>
 struct IntVecOf {
+  static constexpr uint8_t kOffset = 128;  // of values, which are unsigned
   static constexpr bool kPairsSaturate = Products::kPairsSaturate;
   __m512i v;
 
@@ -28,9 +29,9 @@ struct IntVecOf {
   }
   Vec ToFloat() const { return {_mm512_cvtepi32_ps(v)}; }
   void Store(int32_t* p) const { _mm512_storeu_si512(p, v); }
-  // Rounds sixteen numbers to even and writes them 128 too high.
+  // Rounds sixteen numbers to even and writes them kOffset too high.
   static void StoreRounded(Vec x, uint8_t* p) {
-    const __m512i whole = _mm512_add_epi32(_mm512_cvtps_epi32(x.v), _mm512_set1_epi32(128));
+    const __m512i whole = _mm512_add_epi32(_mm512_cvtps_epi32(x.v), _mm512_set1_epi32(kOffset));
     _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm512_cvtusepi32_epi8(whole));
   }
 };

@@ -5,6 +5,7 @@
 #include <immintrin.h>
 #include <stdint.h>
 
+#include "kernels/vectors/four_sse.h"
 #include "kernels/vectors/vec_pair.h"
 
 namespace attend {
@@ -66,9 +67,8 @@ struct Vec {
   uint32_t Above(Vec b) const {
     return static_cast<uint32_t>(_mm256_movemask_ps(_mm256_cmp_ps(v, b.v, _CMP_GT_OQ)));
   }
-  // Folds to four floats.
   template <class Operation>
-  __m128 Fold(Operation op) const {
+  Four Fold(Operation op) const {
     return op(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
   }
 };

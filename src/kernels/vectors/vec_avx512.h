@@ -5,6 +5,8 @@
 #include <immintrin.h>
 #include <stdint.h>
 
+#include "kernels/vectors/four_sse.h"
+
 namespace attend {
 namespace {
 
@@ -62,9 +64,8 @@ struct Vec {
   }
   // A bit for each float above b's.
   uint32_t Above(Vec b) const { return _mm512_cmp_ps_mask(v, b.v, _CMP_GT_OQ); }
-  // Folds to four floats.
   template <class Operation>
-  __m128 Fold(Operation op) const {
+  Four Fold(Operation op) const {
     return op(op(_mm512_extractf32x4_ps(v, 0), _mm512_extractf32x4_ps(v, 1)),
               op(_mm512_extractf32x4_ps(v, 2), _mm512_extractf32x4_ps(v, 3)));
   }

@@ -29,6 +29,7 @@ struct VecPair {
   VecPair operator+(const VecPair& b) const { return {low + b.low, high + b.high}; }
   VecPair operator-(const VecPair& b) const { return {low - b.low, high - b.high}; }
   VecPair operator*(const VecPair& b) const { return {low * b.low, high * b.high}; }
+  VecPair operator/(const VecPair& b) const { return {low / b.low, high / b.high}; }
   VecPair MulAdd(const VecPair& b, const VecPair& c) const {
     return {low.MulAdd(b.low, c.low), high.MulAdd(b.high, c.high)};
   }
@@ -38,8 +39,18 @@ struct VecPair {
   static VecPair Min(const VecPair& a, const VecPair& b) {
     return {Half::Min(a.low, b.low), Half::Min(a.high, b.high)};
   }
+  VecPair Abs() const { return {low.Abs(), high.Abs()}; }
+  VecPair WithSign(const VecPair& sign) const {
+    return {low.WithSign(sign.low), high.WithSign(sign.high)};
+  }
   VecPair Round() const { return {low.Round(), high.Round()}; }
   VecPair PowerOfTwo() const { return {low.PowerOfTwo(), high.PowerOfTwo()}; }
+  VecPair LargerBits(const VecPair& b) const {
+    return {low.LargerBits(b.low), high.LargerBits(b.high)};
+  }
+  static VecPair FromInt8(const int8_t* p) {
+    return {Half::FromInt8(p), Half::FromInt8(p + kHalf)};
+  }
   uint32_t Above(const VecPair& b) const { return low.Above(b.low) | high.Above(b.high) << kHalf; }
   template <class Operation>
   auto Fold(Operation op) const {

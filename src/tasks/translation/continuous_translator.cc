@@ -3,6 +3,7 @@
 #include <span>
 #include <utility>
 
+#include "tasks/translation/alternatives.h"
 #include "tasks/translation/bayes_risk.h"
 #include "tasks/translation/translation_search.h"
 #include "text/ascii.h"
@@ -20,15 +21,22 @@ class ContinuousTranslator::LiveSentences : public SharedQueue {
     while (const Sentence* sentence = queue_->Next(load)) {
       try {
         if (sentence->ids.empty() || !HasLetterOrDigit(sentence->text)) {
-          const TranslationOptions& options = sentence->options;
-          queue_->Done(*sentence, {CopyOf(sentence->text, options.alignments), {}});
+          queue_->Done(*sentence, {CopyOf(sentence->text, sentence->options), {}});
           continue;
         }
         if (sentence->options.alignments) {
           runner_->CheckAlignmentLayer(sentence->options.alignment_layer);
         }
         auto input = std::make_unique<Input>(Input{
-            MakeSearchInput(*runner_, sentence->ids, sentence->options), sentence, load.worker});
+            MakeSearchInput(*runner_, sentence->ids, sentence->options), sentence, load.worker,
+            TermsOf(*runner_, sentence->text, sentence->options, sentence->protect)});
+        input->terms = input->found_terms.paths;
+        if (!sentence->prefix.empty()) {
+          runner_->CheckLengths(/*line=*/1, std::ssize(sentence->ids),
+                                std::ssize(sentence->prefix));
+          input->prefix = sentence->prefix;
+        }
+        if (sentence->next_words > 0) SearchNextToken(sentence->next_words, input.get());
         return input.release();  // until Done, Dropped or Failed
       } catch (const std::exception&) {
         queue_->Failed(*sentence, std::current_exception());
@@ -58,6 +66,7 @@ class ContinuousTranslator::LiveSentences : public SharedQueue {
   struct Input : SearchInput {
     const Sentence* sentence;
     int worker;
+    SentenceTerms found_terms;
   };
 
   static const Input& InputOf(const SearchInput& input) { return static_cast<const Input&>(input); }
@@ -67,7 +76,7 @@ class ContinuousTranslator::LiveSentences : public SharedQueue {
     const Sentence& sentence = *input.sentence;
     SentenceResult result;
     std::vector<Hypothesis>& hypotheses = result.translation.hypotheses;
-    hypotheses = MakeHypotheses(std::move(results));
+    hypotheses = MakeHypotheses(std::move(results), input.found_terms);
     const Protection& protection = runner_->protection();
     const MaskedText masked = runner_->Mask(sentence.text, sentence.protect);
     result.translation.unknown_characters = runner_->UnknownCharacters(masked.text, sentence.ids);
@@ -76,9 +85,9 @@ class ContinuousTranslator::LiveSentences : public SharedQueue {
     const TranslationOptions& options = sentence.options;
     if (options.mbr != MbrUtility::kNone) ChooseByUtility(options.mbr, options.n_best, &hypotheses);
     for (Hypothesis& hypothesis : hypotheses) {
-      if (sentence.attention || sentence.options.alignments) {
+      if (sentence.attention || options.alignments || options.quality) {
         PairScore score = Force(input, masked.text, hypothesis);
-        hypothesis.alignment = std::move(score.alignment);
+        runner_->Judge(score, options.quality, &hypothesis);
         if (sentence.attention) result.attention.push_back(std::move(score));
       }
       protection.Restore(sentence.text, masked, &hypothesis);
@@ -115,6 +124,18 @@ ContinuousTranslator::~ContinuousTranslator() = default;
 int64_t ContinuousTranslator::MaxLength(int64_t source_length,
                                         const TranslationOptions& options) const {
   return attend::MaxLength(runner_, source_length, options);
+}
+
+std::vector<int32_t> ContinuousTranslator::EncodeBeginning(const std::string& text,
+                                                           const std::string& beginning,
+                                                           bool protect) const {
+  const MaskedText masked = runner_.Mask(text, protect);
+  return runner_.target().Encode(runner_.protection().MaskBeginning(masked, beginning));
+}
+
+std::vector<std::vector<int32_t>> ContinuousTranslator::LongerPrefixes(
+    const Sentence& sentence, const SentenceResult& result) const {
+  return attend::LongerPrefixes(runner_, sentence.prefix, result.translation.hypotheses);
 }
 
 void ContinuousTranslator::Start(SentenceQueue* queue) {

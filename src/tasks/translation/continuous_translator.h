@@ -25,6 +25,9 @@ struct Sentence {
   // nothing here.
   TranslationOptions options;
   bool attention = false;
+  std::vector<int32_t> prefix = {};  // the output begins with these
+  // Above 0: the hypotheses are the prefix with one token more, enough for so many next words.
+  int64_t next_words = 0;
 };
 
 struct SentenceResult {
@@ -65,6 +68,12 @@ class ContinuousTranslator {
   std::vector<int32_t> Encode(const std::string& text, bool protect = true) const {
     return runner_.Encode(text, protect);
   }
+  // Ids of the beginning of a sentence's output, as Sentence has them.
+  std::vector<int32_t> EncodeBeginning(const std::string& text, const std::string& beginning,
+                                       bool protect) const;
+  // Prefixes for the alternatives behind that of a sentence with next_words, by its result.
+  std::vector<std::vector<int32_t>> LongerPrefixes(const Sentence& sentence,
+                                                   const SentenceResult& result) const;
   // Parts of a text that are copied exactly: it must not be divided inside one.
   std::vector<TextPart> ProtectedParts(std::string_view text) const {
     return runner_.protection().Find(text);

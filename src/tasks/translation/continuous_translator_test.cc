@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "model/model_directory.h"
+#include "tasks/translation/alternatives.h"
 
 namespace attend {
 namespace {
@@ -90,6 +91,7 @@ std::vector<Sentence> MixedSentences(const ContinuousTranslator& translator) {
     sentence.options.min_length = i % 2 == 0 ? 3 : 0;
     sentence.options.max_length = 12 + i % 5;
     sentence.options.alignments = i % 4 == 0;
+    sentence.options.quality = i % 3 == 1;
     sentence.attention = i % 6 == 0;
   }
   return sentences;
@@ -121,6 +123,8 @@ TEST(ContinuousTranslatorTest, EverySentenceGetsWhatItGetsAlone) {
       EXPECT_EQ(got[n].text, want[n].text);
       EXPECT_EQ(got[n].score, want[n].score);
       EXPECT_EQ(got[n].alignment, want[n].alignment);
+      EXPECT_EQ(got[n].quality, want[n].quality);
+      EXPECT_EQ(got[n].word_quality, want[n].word_quality);
     }
     const bool attention = sentence->attention && !sentence->ids.empty();
     ASSERT_EQ(result.attention.size(), attention ? got.size() : 0);
@@ -198,6 +202,50 @@ TEST(ContinuousTranslatorTest, WhatRunsStillFailsAtStop) {
   while (queue.waiting() > 0) std::this_thread::yield();
   continuous.Stop();
   EXPECT_EQ(queue.failed.size(), 3u);
+}
+
+TEST(ContinuousTranslatorTest, OutputsBeginAndGoOnAsTheTranslatorS) {
+  const auto model = SmallTranslator();
+  WorkPool pool(2);
+  ContinuousTranslator continuous(Load(model), {}, &pool);
+  const Translator translator(model, {.threads = 1});
+  const std::string text = "lumi tavo keri", beginning = "so mi";
+  Sentence sentence;
+  sentence.text = text;
+  sentence.ids = continuous.Encode(text);
+  sentence.prefix = continuous.EncodeBeginning(text, beginning, /*protect=*/true);
+  Sentence next = sentence;
+  next.next_words = 4;
+  TestQueue queue(&pool);
+  RunAll({sentence}, &continuous, &queue);
+  const auto want = translator.Translate({&text, 1}, {}, {&beginning, 1})[0].hypotheses[0];
+  const Hypothesis& got = queue.results[0].second.translation.hypotheses[0];
+  EXPECT_TRUE(got.text.starts_with(beginning)) << got.text;
+  EXPECT_EQ(got.text, want.text);
+  EXPECT_EQ(got.score, want.score);
+
+  TestQueue tokens(&pool);
+  RunAll({next}, &continuous, &tokens);
+  const auto prefixes = continuous.LongerPrefixes(next, tokens.results[0].second);
+  ASSERT_GT(prefixes.size(), 1U);
+  std::vector<Sentence> rests(prefixes.size(), sentence);
+  for (size_t i = 0; i < rests.size(); ++i) {
+    ASSERT_EQ(prefixes[i].size(), sentence.prefix.size() + 1);
+    rests[i].prefix = prefixes[i];
+  }
+  TestQueue found(&pool);
+  RunAll(rests, &continuous, &found);
+  std::map<const Sentence*, Translation> by_sentence;
+  for (auto& [each, result] : found.results) by_sentence[each] = std::move(result.translation);
+  std::vector<Translation> translations;
+  for (const Sentence& rest : rests) translations.push_back(by_sentence.at(&rest));
+  const Translation best = BestByNextWord(std::move(translations), beginning, 4);
+  const Translation expected = translator.Alternatives(text, beginning, 4);
+  ASSERT_EQ(best.hypotheses.size(), expected.hypotheses.size());
+  for (size_t i = 0; i < best.hypotheses.size(); ++i) {
+    EXPECT_EQ(best.hypotheses[i].text, expected.hypotheses[i].text);
+    EXPECT_EQ(best.hypotheses[i].score, expected.hypotheses[i].score);
+  }
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "attend/error.h"
+#include "tasks/translation/quality.h"
+#include "tasks/translation/matched_text.h"
 #include "text/lines.h"
 #include "text/overlong_parts.h"
 #include "text/visible_text.h"
@@ -109,6 +111,21 @@ std::vector<LineBatch::Part> LineBatch::WholeLine(const std::string& line,
   return {{.place = {0, line.size()}, .text = line, .ids = std::move(ids)}};
 }
 
+// A match with spans that would be placeholders too is left out: they are copied from the text.
+void LineBatch::AddMatch(Part* part) const {
+  if (part->ids.empty()) return;
+  MatchOptions best = options_.match;
+  best.most = 1;
+  const std::vector<MemoryMatch> matches = options_.memory->Find(part->text, best);
+  if (matches.empty() || !SpansOf(matches[0].target).empty()) return;
+  std::string text = WithMatch(part->text, matches[0].target);
+  std::vector<int32_t> ids = Encode(text);
+  if (std::ssize(ids) > limit_) return;
+  part->words = CountWords(part->text);
+  part->text = std::move(text);
+  part->ids = std::move(ids);
+}
+
 void LineBatch::FindPlaces(const std::string& line, std::vector<Part>* parts) const {
   int64_t word = 0;
   size_t begin = 0, end = parts->front().place.begin;
@@ -143,6 +160,7 @@ void LineBatch::Add(const std::string& text, const std::string& name,
   }
   FindPlaces(line, &parts);
   for (Part& part : parts) {
+    if (options_.memory != nullptr && target_prefix.empty()) AddMatch(&part);
     texts_.push_back(part.ids.empty() ? std::move(part.text) : options_.prefix + part.text);
     ids_.push_back(std::move(part.ids));
     parts_.push_back(std::move(part));
@@ -161,6 +179,7 @@ Hypothesis LineBatch::Join(const std::vector<Translation>& translations, size_t 
   Hypothesis whole;
   whole.text = line.before;
   int64_t words = 0;  // of whole.text
+  MeanQuality quality;
   const auto is_space = [](char byte) { return byte == ' ' || byte == '\t'; };
   // Returns the word that `text` begins with, or in.
   const auto append = [&](std::string_view text) {
@@ -183,13 +202,19 @@ Hypothesis LineBatch::Join(const std::vector<Translation>& translations, size_t 
     whole.finished = whole.finished && next.finished;
     whole.protected_spans += next.protected_spans;
     whole.protected_kept += next.protected_kept;
+    whole.terms += next.terms;
+    whole.terms_kept += next.terms_kept;
+    quality.Add(next);
+    AddWordQuality(next.word_quality, first_word, words, &whole.word_quality);
     for (const AlignmentLink& link : next.alignment) {
       if (link.source < prefix_words_) continue;
+      if (part.words > 0 && link.source - prefix_words_ >= part.words) continue;  // of the match
       whole.alignment.push_back(
           {link.source - prefix_words_ + part.first_word, link.target + first_word});
     }
   }
   whole.text += line.after;
+  whole.quality = quality.Value();
   return whole;
 }
 

@@ -4,11 +4,13 @@
 #define ATTEND_TASKS_TRANSLATION_LINE_BATCH_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "attend/translator.h"
 #include "base/fields.h"
+#include "memory/translation_memory.h"
 #include "model/model_directory.h"
 #include "tasks/translation/sentence_splitting.h"
 #include "text/text_parts.h"
@@ -23,6 +25,10 @@ struct LineOptions {
   int64_t max_input_tokens = 0;  // of a part, or with kRefuse of a line; 0: as training had
   Overlong overlong = Overlong::kSplit;
   bool keep_line_ends = true;  // false: those in white space become spaces; no field
+  // Of a model that reads matches (ReadsMatches): each part is read with its best one, where both
+  // have room, but not a line with a target prefix. Null: none is. No fields.
+  std::shared_ptr<const TranslationMemory> memory = nullptr;
+  MatchOptions match = {};
 };
 FieldList Fields(LineOptions& options);
 
@@ -50,6 +56,7 @@ class LineBatch {
     std::string text;
     std::vector<int32_t> ids;
     bool divided = false;    // of a sentence that was too long
+    int64_t words = 0;       // of the text without its match; 0: it has none
     int64_t first_word = 0;  // the line's word that it begins with, or in
     std::string before;      // what stands between it and the part before
   };
@@ -67,6 +74,8 @@ class LineBatch {
   std::vector<Part> PartsOf(const std::string& line) const;
   // Of a line that is not to be divided.
   std::vector<Part> WholeLine(const std::string& line, const std::string& name) const;
+  // Puts the best match behind the part.
+  void AddMatch(Part* part) const;
   void FindPlaces(const std::string& line, std::vector<Part>* parts) const;
   [[noreturn]] void Refuse(const std::string& name, int64_t pieces) const;
   // The line's hypothesis at `rank`, from those of its parts, the first of which is `begin`.

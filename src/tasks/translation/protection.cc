@@ -5,10 +5,30 @@
 #include <algorithm>
 
 #include "attend/error.h"
+#include "text/lines.h"
 #include "text/text_parts.h"
 #include "text/utf8.h"
 
 namespace attend {
+
+namespace {
+
+// Of `count` words, which begin at the places of those before: all words of a span are as sure as
+// its placeholder. Nothing where nothing is known.
+std::vector<double> QualityAfter(const std::vector<double>& quality,
+                                 std::span<const int64_t> places, int64_t count) {
+  if (quality.empty()) return {};
+  std::vector<double> after(count, 100.0);
+  const size_t known = std::min(quality.size(), places.size());
+  for (size_t i = 0; i < known; ++i) {
+    const int64_t end = i + 1 < known ? std::max(places[i] + 1, places[i + 1]) : count;
+    for (int64_t word = places[i]; word < end; ++word)
+      after[word] = std::min(after[word], quality[i]);
+  }
+  return after;
+}
+
+}  // namespace
 
 ProtectionOptions ProtectionOf(const Json& tokenization) {
   ProtectionOptions options;
@@ -93,6 +113,8 @@ void Protection::Restore(const std::string& text, const MaskedText& masked,
                                  WordsAfter(hypothesis->text, restored.text, restored.places);
   for (AlignmentLink& link : hypothesis->alignment)
     link = {source_words.at(link.source), target_words.at(link.target)};
+  hypothesis->word_quality =
+      QualityAfter(hypothesis->word_quality, target_words, CountWords(restored.text));
   hypothesis->text = std::move(restored.text);
   hypothesis->protected_spans = masked.found;
   hypothesis->protected_kept = restored.kept;

@@ -99,6 +99,27 @@ TEST(ProtectionTest, AlignmentsCountTheWordsOfTheTexts) {
   }
 }
 
+TEST(ProtectionTest, EveryWordOfTheTextHasItsQuality) {
+  const Translator translator(MakeProtectedModel(), {.threads = 1});
+  const std::vector<Translation> found = translator.Translate(Lines(), {.quality = true});
+  for (size_t i = 0; i < Lines().size(); ++i) {
+    const Hypothesis& hypothesis = found[i].hypotheses[0];
+    EXPECT_EQ(std::ssize(hypothesis.word_quality), CountWords(hypothesis.text));
+  }
+}
+
+// A span of three words that stands for one placeholder, and one that is a part of a word.
+TEST(ProtectionTest, WordsOfASpanAreAsSureAsItsPlaceholder) {
+  const auto vocabulary = Vocabulary::FromBytes(MakeVocabulary(4), "test");
+  const Protection protection({{"protect", {"all"}}}, *vocabulary, *vocabulary, true);
+  const std::string line = "run `a b c` now";
+  const MaskedText masked = protection.Mask(line);
+  Hypothesis hypothesis = {.text = masked.text, .word_quality = {90, 20, 70}};
+  protection.Restore(line, masked, &hypothesis);
+  EXPECT_EQ(hypothesis.text, line);
+  EXPECT_THAT(hypothesis.word_quality, testing::ElementsAre(90, 20, 20, 20, 70));
+}
+
 TEST(ProtectionTest, SwitchedOffSpansAreTextLikeOther) {
   const Translator translator(MakeProtectedModel(), {.threads = 1, .protect = false});
   const std::vector<std::string> lines = {Lines()[0]};

@@ -10,6 +10,8 @@
 #include "tasks/batches.h"
 #include "tasks/checks.h"
 #include "tasks/task_names.h"
+#include "text/target_order.h"
+#include "tasks/translation/quality.h"
 #include "text/unknown_characters.h"
 #include "text/visible_text.h"
 
@@ -54,9 +56,19 @@ TaskRunner::TaskRunner(std::shared_ptr<const LoadedModel> loaded,
           : std::make_unique<Protection>();
 }
 
+TaskRunner::TaskRunner(std::shared_ptr<const Ensemble> ensemble, bool protect)
+    : TaskRunner(ensemble->models().front(), nullptr, protect) {
+  ensemble_ = std::move(ensemble);
+}
+
 bool TaskRunner::HasWords(std::span<const int32_t> ids) const {
   return std::ranges::any_of(ids,
                              [&](int32_t id) { return id < std::ssize(words_) && words_[id]; });
+}
+
+bool TaskRunner::WritesFromTheEnd() const {
+  return loaded_->target_vocabulary != nullptr &&
+         WritesRightToLeft(loaded_->with_vocabularies().tokenization);
 }
 
 MaskedText TaskRunner::Mask(const std::string& text, bool protect) const {
@@ -74,6 +86,11 @@ std::u32string TaskRunner::UnknownCharacters(const std::string& read,
   return UnknownCharactersOf(source(), read);
 }
 
+const TokenTexts& TaskRunner::token_texts() const {
+  std::call_once(token_texts_->once, [this] { token_texts_->texts.emplace(target()); });
+  return *token_texts_->texts;
+}
+
 std::vector<int32_t> TaskRunner::EncoderInput(std::span<const int32_t> ids) const {
   if (config().encoder) {
     CheckIds(ids, config().source_vocab_size);
@@ -88,10 +105,27 @@ void TaskRunner::CheckTargetIds(std::span<const int32_t> ids) const {
 }
 
 int64_t TaskRunner::max_source_tokens() const {
-  return config().encoder ? config().MaxSourceTokens() : std::numeric_limits<int64_t>::max();
+  const auto most = [](const ModelConfig& config) {
+    return config.encoder ? config.MaxSourceTokens() : std::numeric_limits<int64_t>::max();
+  };
+  return LeastOfAll(most);
 }
 
-int64_t TaskRunner::max_target_tokens() const { return config().MaxTargetTokens(); }
+int64_t TaskRunner::max_target_tokens() const {
+  return LeastOfAll([](const ModelConfig& config) { return config.MaxTargetTokens(); });
+}
+
+int64_t TaskRunner::MaxOutput(int64_t length) const {
+  return LeastOfAll([&](const ModelConfig& config) { return config.MaxOutput(length); });
+}
+
+template <class Number>
+int64_t TaskRunner::LeastOfAll(const Number& number_of) const {
+  int64_t least = number_of(config());
+  if (ensemble_ == nullptr) return least;
+  for (const auto& model : ensemble_->models()) least = std::min(least, number_of(model->config()));
+  return least;
+}
 
 void TaskRunner::CheckLengths(int64_t line, int64_t source_tokens, int64_t target_tokens) const {
   const auto check = [&](const char* side, int64_t tokens, int64_t most) {
@@ -117,6 +151,18 @@ void TaskRunner::CheckAlignmentLayer(int64_t layer) const {
 std::vector<int32_t> TaskRunner::ForcedTarget(const std::vector<int32_t>& output) const {
   const int64_t count = std::min(std::ssize(output), max_target_tokens());
   return {output.begin(), output.begin() + count};
+}
+
+void TaskRunner::Judge(const PairScore& score, bool quality, Hypothesis* hypothesis) const {
+  hypothesis->alignment = score.alignment;
+  if (!quality) return;
+  const std::vector<std::vector<int32_t>> ids = {hypothesis->ids};
+  const std::span<const double> tokens = score.token_log_probabilities;
+  // The end counts where the model wrote it. What is forced may be less than all ids.
+  const bool whole = std::ssize(tokens) == std::ssize(hypothesis->ids) + 1;
+  const bool ended = whole && hypothesis->finished;
+  SetQuality(ended ? tokens : tokens.first(tokens.size() - 1),
+             Words(loaded_->target_vocabulary.get(), {}, ids, 0), hypothesis);
 }
 
 std::vector<PairScore> TaskRunner::Score(const ScoredPairs& pairs, const ScoreOptions& options,
@@ -279,6 +325,7 @@ std::vector<AlignmentLink> AlignWords(const WordsOfPieces& words,
     links.push_back({best - weight.begin(), words.target[t]});
     std::fill(weight.begin(), weight.end(), 0);
   }
+  std::ranges::stable_sort(links, {}, &AlignmentLink::target);  // of a target that is reversed
   return links;
 }
 

@@ -3,6 +3,7 @@
 #define ATTEND_TASKS_TRANSLATION_TASK_RUNNER_H_
 
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,13 +14,16 @@
 #include "attend/vocabulary.h"
 #include "model/shortlist.h"
 #include "model/training_text.h"
+#include "tasks/ensemble.h"
 #include "tasks/loaded_model.h"
 #include "tasks/task_threads.h"
 #include "tasks/translation/protection.h"
+#include "tasks/translation/token_texts.h"
 
 namespace attend {
 
-// The word that each piece belongs to, rising; -1 for each where the text has none.
+// The word that each piece belongs to, rising, or falling in a target that is written from its end;
+// -1 for each where the text has none.
 struct WordsOfPieces {
   std::vector<int64_t> source, target;
 };
@@ -43,9 +47,14 @@ class TaskRunner {
   // head.
   explicit TaskRunner(std::shared_ptr<const LoadedModel> loaded,
                       std::shared_ptr<const Shortlist> shortlist = nullptr, bool protect = true);
+  // Of several models that search together. The first one's vocabularies read and write; it alone
+  // scores and aligns. Throws for any of them.
+  explicit TaskRunner(std::shared_ptr<const Ensemble> ensemble, bool protect = true);
 
   const Weights& weights() const { return loaded_->weights; }
   const MakeStepper& make_stepper() const { return loaded_->make_stepper; }
+  // Null: there is one model.
+  const Ensemble* ensemble() const { return ensemble_.get(); }
   const ModelConfig& config() const { return loaded_->config(); }
   const SpecialIds& special_ids() const { return config().special_ids; }
   // Null: outputs may hold the whole vocabulary.
@@ -57,10 +66,15 @@ class TaskRunner {
   const Protection& protection() const { return *protection_; }
   // A text as the model reads it; without `protect` its spans are text like all.
   MaskedText Mask(const std::string& text, bool protect = true) const;
+  // The target's ids begin with the end of the text.
+  bool WritesFromTheEnd() const;
   // Ids of a text, without eos, with placeholders for its protected spans.
   std::vector<int32_t> Encode(const std::string& text, bool protect = true) const;
   // Of a text as the model reads it, with its ids.
   std::u32string UnknownCharacters(const std::string& read, std::span<const int32_t> ids) const;
+
+  // Of the target vocabulary; made by the first call.
+  const TokenTexts& token_texts() const;
 
   // What is known of the text that the model was trained on.
   const std::optional<TrainingText>& training_text() const {
@@ -79,6 +93,8 @@ class TaskRunner {
   // positions reach; no bound without those.
   int64_t max_source_tokens() const;
   int64_t max_target_tokens() const;
+  // ModelConfig::MaxOutput, for all models.
+  int64_t MaxOutput(int64_t length) const;
   // Throws Error(kInput) that names the line for more.
   void CheckLengths(int64_t line, int64_t source_tokens, int64_t target_tokens) const;
   // Throws Error(kUsage) for a layer (from 1; 0: the last) that the decoder does not have.
@@ -86,6 +102,9 @@ class TaskRunner {
 
   // What of an output can be forced: where learned positions end it, all but its last piece.
   std::vector<int32_t> ForcedTarget(const std::vector<int32_t>& output) const;
+  // What the forced target's score says of the hypothesis: its alignment, and where it is asked for
+  // its quality.
+  void Judge(const PairScore& score, bool quality, Hypothesis* hypothesis) const;
 
   // Forced decoding of the pairs that `items` names, with the given thread's memory, into
   // scores[item]. Precondition: CheckLengths takes them.
@@ -101,6 +120,8 @@ class TaskRunner {
                                TaskThreads* threads) const;
 
  private:
+  template <class Number>
+  int64_t LeastOfAll(const Number& number_of) const;
   // What every head of one layer gives one query.
   struct AttentionRow {
     const float* weights_HS;
@@ -113,9 +134,15 @@ class TaskRunner {
   std::vector<std::vector<float>> SummedCrossAttention(int64_t layer, const PairScore& score) const;
 
   std::shared_ptr<const LoadedModel> loaded_;
+  std::shared_ptr<const Ensemble> ensemble_;  // null: loaded_ is alone
   std::shared_ptr<const Shortlist> shortlist_;
   std::vector<uint8_t> words_, blank_;  // by source id, by target id
   std::unique_ptr<const Protection> protection_;
+  struct LaterTexts {
+    std::once_flag once;
+    std::optional<TokenTexts> texts;
+  };
+  std::unique_ptr<LaterTexts> token_texts_ = std::make_unique<LaterTexts>();
 };
 
 }  // namespace attend

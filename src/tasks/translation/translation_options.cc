@@ -21,6 +21,22 @@ FieldList AlignmentLayer(int64_t* layer) {
   return fields;
 }
 
+// What a beam's scores lack, and what ends it sooner.
+FieldList LimitFields(TranslationOptions& options) {
+  FieldList fields;
+  fields
+      .Add("coverage_penalty", &options.coverage_penalty, 0, 100,
+           "beta of beta * sum over source tokens of log(min(1, attention that the output gave the "
+           "token)), which is added to scores, so that nothing is left out; 0: nothing is added")
+      .Add("beam_threshold", &options.beam_threshold, 0, 1e6,
+           "drop continuations whose log-probability is more than this below that of the best one "
+           "of their step; 0: none")
+      .Add("early_exit", &options.early_exit, 0, 1e9,
+           "end a search once its n best are finished and each is so many times as probable as "
+           "anything that still goes on; 0: end when nothing can win");
+  return fields;
+}
+
 // Throws Error(kUsage) for options that do not go together.
 void CheckSearchKind(const TranslationOptions& options) {
   const TranslationOptions usual;
@@ -34,8 +50,19 @@ void CheckSearchKind(const TranslationOptions& options) {
     refuse("sample and mbr are given, but mbr draws by itself; leave out sample");
   if (draws && options.beam_groups > 1)
     refuse("outputs are drawn without a beam; leave out beam_groups");
+  if (draws && options.glossary != nullptr)
+    refuse(
+        "a glossary's terms are searched for by a beam; leave out the glossary, or sample and "
+        "mbr");
   if (draws && options.no_repeat_ngram > 0)
     refuse("no_repeat_ngram is for beam search; leave it out where outputs are drawn");
+  const std::pair<const char*, double> of_beams[] = {{"coverage_penalty", options.coverage_penalty},
+                                                     {"beam_threshold", options.beam_threshold},
+                                                     {"early_exit", options.early_exit}};
+  for (const auto& [name, value] : of_beams) {
+    if (draws && value != 0)
+      refuse(fmt::format("{} is for beam search; leave it out where outputs are drawn", name));
+  }
   if (options.mbr != MbrUtility::kNone && options.n_best > options.mbr_samples) {
     refuse(fmt::format("n_best is {}, above the mbr_samples of {}; raise mbr_samples",
                        options.n_best, options.mbr_samples));
@@ -132,6 +159,7 @@ FieldList Fields(TranslationOptions& options) {
       .Add("repetition_penalty", &options.repetition_penalty, 1, 100,
            "log-probabilities of tokens that the output has already are multiplied by it (logits, "
            "where outputs are drawn); 1: nothing changes")
+      .Nest("", LimitFields(options))
       .Add("max_length", &options.max_length, 0, 100000,
            "maximum number of output tokens, eos included; 0: input tokens plus 50, or more if "
            "outputs in training were longer, and room for min_length")
@@ -140,6 +168,9 @@ FieldList Fields(TranslationOptions& options) {
       .Add("allow_unknown", &options.allow_unknown, "allow the unknown token in the output")
       .Add("alignments", &options.alignments, "give word alignments, taken from cross-attention")
       .Nest("", AlignmentLayer(&options.alignment_layer))
+      .Add("quality", &options.quality,
+           "say how sure the model is of each output and of each of its words, 0 to 100, from the "
+           "probabilities of their tokens")
       .Add("batch_sentences", &options.batch_sentences, 1, 1e6,
            "maximum number of sentences that run together on a thread")
       .Add("batch_tokens", &options.batch_tokens, 1, 1e15,

@@ -5,6 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include "attend/error.h"
+#include "tasks/translation/quality.h"
 #include "tasks/translation/translation_options.h"
 #include "text/lines.h"
 #include "text/text_parts.h"
@@ -51,6 +53,21 @@ TaskRunner MakeTaskRunner(std::shared_ptr<const LoadedModel> loaded,
   return TaskRunner(std::move(loaded), std::move(shortlist), options.protect);
 }
 
+TaskRunner MakeTaskRunner(std::vector<std::shared_ptr<const LoadedModel>> models,
+                          std::vector<double> weights, const TranslatorOptions& options) {
+  if (models.size() == 1 && weights.empty())
+    return MakeTaskRunner(std::move(models.front()), options);
+  if (!options.shortlist.empty() && models.size() > 1) {
+    throw Error(ErrorKind::kUsage,
+                "shortlist is for one model, and several are given; leave one of them out");
+  }
+  if (models.size() == 1) {
+    throw Error(ErrorKind::kUsage, "model_weights is for several models, and one is given");
+  }
+  return TaskRunner(std::make_shared<Ensemble>(std::move(models), std::move(weights)),
+                    options.protect);
+}
+
 int64_t MaxLength(const TaskRunner& runner, int64_t source_length,
                   const TranslationOptions& options) {
   int64_t length = options.max_length;
@@ -59,7 +76,7 @@ int64_t MaxLength(const TaskRunner& runner, int64_t source_length,
     if (const auto& text = runner.training_text())
       length = std::max(length, UsualMost(*text, source_length));
   }
-  return runner.config().MaxOutput(length);
+  return runner.MaxOutput(length);
 }
 
 SearchInput MakeSearchInput(const TaskRunner& runner, const std::vector<int32_t>& ids,
@@ -79,6 +96,9 @@ SearchInput MakeSearchInput(const TaskRunner& runner, const std::vector<int32_t>
   input.options.diversity = options.diversity;
   input.options.no_repeat_ngram = options.no_repeat_ngram;
   input.options.repetition_penalty = options.repetition_penalty;
+  input.options.coverage_penalty = options.coverage_penalty;
+  input.options.beam_threshold = options.beam_threshold;
+  input.options.early_exit = options.early_exit;
   if (Draws(options)) MakeSampled(options, &input);
   return input;
 }
@@ -89,16 +109,48 @@ SearchModel MakeSearchModel(const TaskRunner& runner) {
   search.prompt = runner.config().TargetFrame().begin;
   search.eos = static_cast<int32_t>(runner.special_ids().eos);
   search.blank = runner.blank();
+  const TextFrame around = runner.config().SourceFrame();
+  search.source_begin = std::ssize(around.begin);
+  search.source_end = std::ssize(around.end);
   if (!runner.blank().empty()) {
     search.text_of = [&vocabulary = runner.target()](std::span<const int32_t> ids) {
       return WithSingleSpaces(vocabulary.Decode(ids));
     };
   }
   search.placeholders = runner.protection().ids();
-  return {&runner.weights(), runner.shortlist(), std::move(search), runner.make_stepper()};
+  return {&runner.weights(), runner.shortlist(), std::move(search), runner.make_stepper(),
+          runner.ensemble()};
 }
 
-std::vector<Hypothesis> MakeHypotheses(std::vector<SearchResult> results) {
+SentenceTerms TermsOf(const TaskRunner& runner, const std::string& text,
+                      const TranslationOptions& options, bool protect) {
+  if (options.glossary == nullptr) return {};
+  const std::string repaired = RepairUtf8(text);
+  std::vector<FoundTerm> found = options.glossary->finder().Find(repaired);
+  if (protect) {
+    const std::vector<TextPart> spans = runner.protection().Find(repaired);
+    std::erase_if(found, [&](const FoundTerm& term) {
+      return std::ranges::any_of(spans, [&](const TextPart& span) {
+        return span.begin < term.end && term.begin < span.end;
+      });
+    });
+  }
+  if (found.empty()) return {};
+  const Vocabulary& vocabulary = runner.target();
+  const auto unk = static_cast<int32_t>(vocabulary.special_ids().unk);
+  const auto encode = [&](const std::string& target) {
+    std::vector<int32_t> ids = vocabulary.Encode(target);
+    if (std::ranges::find(ids, unk) != ids.end()) ids.clear();
+    return ids;
+  };
+  SentenceTerms terms{.asked = std::ssize(found)};
+  auto paths = std::make_shared<const TermPaths>(found, runner.token_texts(), encode);
+  if (paths->count() > 0) terms.paths = std::move(paths);
+  return terms;
+}
+
+std::vector<Hypothesis> MakeHypotheses(std::vector<SearchResult> results,
+                                       const SentenceTerms& terms) {
   std::vector<Hypothesis> hypotheses;
   for (SearchResult& result : results) {
     Hypothesis hypothesis;
@@ -106,17 +158,21 @@ std::vector<Hypothesis> MakeHypotheses(std::vector<SearchResult> results) {
     hypothesis.score = result.score;
     hypothesis.log_probability = result.log_probability;
     hypothesis.finished = result.finished;
+    hypothesis.terms = terms.asked;
+    if (terms.paths != nullptr) hypothesis.terms_kept = terms.paths->count() - result.missing;
     hypotheses.push_back(std::move(hypothesis));
   }
   if (hypotheses.empty()) hypotheses.push_back(NoOutput());
   return hypotheses;
 }
 
-Translation CopyOf(const std::string& text, bool alignments) {
+Translation CopyOf(const std::string& text, const TranslationOptions& options) {
   Hypothesis copy;
   copy.text = RepairUtf8(text);
-  for (int64_t word = 0; alignments && word < CountWords(text); ++word)
+  const int64_t words = CountWords(text);
+  for (int64_t word = 0; options.alignments && word < words; ++word)
     copy.alignment.push_back({word, word});
+  if (options.quality) SetCertain(words, &copy);
   return {{std::move(copy)}};
 }
 

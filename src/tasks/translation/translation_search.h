@@ -10,12 +10,17 @@
 #include "search/search.h"
 #include "tasks/search_work.h"
 #include "tasks/translation/task_runner.h"
+#include "tasks/translation/term_paths.h"
 
 namespace attend {
 
 // With the options' shortlist. Throws as Translator's constructors.
 TaskRunner MakeTaskRunner(std::shared_ptr<const LoadedModel> loaded,
                           const TranslatorOptions& options);
+
+// Of one model or several; no weights: all have the same one.
+TaskRunner MakeTaskRunner(std::vector<std::shared_ptr<const LoadedModel>> models,
+                          std::vector<double> weights, const TranslatorOptions& options);
 
 // Tokens that an output may have beyond its input: the paper's, section 6.1.
 inline constexpr int64_t kExtraLength = 50;
@@ -31,14 +36,24 @@ int64_t MaxLength(const TaskRunner& runner, int64_t source_length,
 SearchInput MakeSearchInput(const TaskRunner& runner, const std::vector<int32_t>& ids,
                             const TranslationOptions& options);
 
+// The terms of the options' glossary in a text, but for those that touch a protected span. Nothing
+// where there is no glossary.
+struct SentenceTerms {
+  int64_t asked = 0;                       // each as often as it stands there
+  std::shared_ptr<const TermPaths> paths;  // null: none that the model can write
+};
+SentenceTerms TermsOf(const TaskRunner& runner, const std::string& text,
+                      const TranslationOptions& options, bool protect = true);
+
 // With the special ids of the model, for beams of any size. The runner must outlive it.
 SearchModel MakeSearchModel(const TaskRunner& runner);
 
-// As Translation promises; texts are still empty.
-std::vector<Hypothesis> MakeHypotheses(std::vector<SearchResult> results);
+// As Translation promises; texts are still empty. `terms`: those of the search's input.
+std::vector<Hypothesis> MakeHypotheses(std::vector<SearchResult> results,
+                                       const SentenceTerms& terms = {});
 
 // A text that says nothing is its own translation, word by word.
-Translation CopyOf(const std::string& text, bool alignments);
+Translation CopyOf(const std::string& text, const TranslationOptions& options);
 
 }  // namespace attend
 

@@ -3,18 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
-#include <set>
 #include <utility>
 
 #include "attend/error.h"
 #include "base/per_process.h"
 #include "tasks/running_search.h"
+#include "tasks/translation/alternatives.h"
 #include "tasks/translation/bayes_risk.h"
 #include "tasks/translation/translation_options.h"
 #include "tasks/translation/translation_search.h"
 #include "text/ascii.h"
-#include "text/lines.h"
 #include "text/visible_text.h"
 
 namespace attend {
@@ -41,12 +39,13 @@ void CheckPrefixes(size_t prefixes, size_t sources) {
                                              prefixes, sources));
 }
 
-// The text up to the end of its word number `count`, from 1.
-std::string_view FirstWords(std::string_view text, int64_t count) {
-  size_t end = 0;
-  for (; count > 0 && end < text.size(); --count)
-    end = std::min(text.find_first_of(" \t", text.find_first_not_of(" \t", end)), text.size());
-  return text.substr(0, end);
+// What a model that writes from right to left has no way to begin with.
+void CheckWritesFromTheBeginning(const TaskRunner& runner, const char* option) {
+  if (!runner.WritesFromTheEnd()) return;
+  throw Error(ErrorKind::kUsage,
+              fmt::format("the model writes from right to left and has no beginning to go on from; "
+                          "leave out {}",
+                          option));
 }
 
 CallOptions CallOptionsOf(const TranslationOptions& options) {
@@ -66,7 +65,8 @@ struct Translator::Impl {
   TaskRunner runner;
   PerProcess<RunningSearch> running;
 
-  void AlignAll(const Request& request, std::span<const int64_t> items,
+  // Reads the outputs once more, for what a search does not keep.
+  void JudgeAll(const Request& request, std::span<const int64_t> items,
                 const TranslationOptions& options, std::vector<Translation>* translations) const {
     std::vector<std::vector<int32_t>> sources, targets;  // of each hypothesis
     std::vector<std::string> texts;
@@ -80,12 +80,12 @@ struct Translator::Impl {
       }
     }
     std::vector<PairScore> scores = runner.Score({sources, targets, texts},
-                                                 {.alignments = true,
+                                                 {.alignments = options.alignments,
                                                   .alignment_layer = options.alignment_layer,
                                                   .batch_tokens = options.batch_tokens},
                                                  &running.Get().threads);
     for (size_t i = 0; i < scores.size(); ++i) {
-      hypotheses[i]->alignment = std::move(scores[i].alignment);
+      runner.Judge(scores[i], options.quality, hypotheses[i]);
     }
   }
 
@@ -109,27 +109,12 @@ struct Translator::Impl {
   // it, enough for `count` words; the prefix alone where none may.
   std::vector<std::vector<int32_t>> LongerByAToken(const Request& request, int64_t count,
                                                    const TranslationOptions& options) const {
-    constexpr int64_t kTokensOfAWord = 8;  // that continue the prefix, or begin the same word
     SearchInput input = InputOf(request, 0, options);
-    input.max_length = std::ssize(input.prefix) + 1;
-    input.options.groups = 1;
-    input.options.beam_size = input.options.n_best =
-        std::min(kTokensOfAWord * count, kMostBeamSize);
+    SearchNextToken(count, &input);
     std::vector<SearchInput> inputs;
     inputs.push_back(std::move(input));
     auto found = running.Get().calls.Run(std::move(inputs), CallOptionsOf(options));
-    const auto last_word = [&](const std::vector<int32_t>& ids) {
-      const std::vector<int64_t> words = runner.target().WordsOfIds(ids);
-      return words.empty() ? -1 : words.back();
-    };
-    const std::vector<int32_t>& begun = request.prefixes[0];
-    std::vector<std::vector<int32_t>> longer;
-    for (SearchResult& result : found[0]) {
-      if (!result.finished && last_word(result.ids) > last_word(begun))
-        longer.push_back(std::move(result.ids));
-    }
-    if (longer.empty()) longer.push_back(begun);
-    return longer;
+    return LongerPrefixes(runner, request.prefixes[0], MakeHypotheses(std::move(found[0])));
   }
 
   // `request` has the sources and prefixes of `texts`, which are masked.
@@ -157,15 +142,22 @@ struct Translator::Impl {
     if (options.alignments) runner.CheckAlignmentLayer(options.alignment_layer);
     if (options.mbr != MbrUtility::kNone && request.texts.empty())
       throw Error(ErrorKind::kUsage, "mbr compares texts, but only ids are given");
+    if (options.glossary != nullptr && request.texts.empty())
+      throw Error(ErrorKind::kUsage,
+                  "a glossary's terms are found in texts, but only ids are given");
     const size_t count = request.sources.size();
     CheckPrefixes(request.prefixes.size(), count);
-    if (!request.prefixes.empty()) CheckTargetPrefix(options);
+    if (!request.prefixes.empty()) {
+      CheckTargetPrefix(options);
+      CheckWritesFromTheBeginning(runner, "target_prefix");
+    }
     std::vector<SearchInput> inputs;
-    std::vector<int64_t> searched;  // in order
+    std::vector<int64_t> searched;     // in order
+    std::vector<SentenceTerms> terms;  // the same
     std::vector<Translation> translations(count);
     for (size_t i = 0; i < count; ++i) {
       if (request.SaysNothing(i)) {
-        translations[i] = CopyOf(request.texts.empty() ? "" : request.texts[i], options.alignments);
+        translations[i] = CopyOf(request.texts.empty() ? "" : request.texts[i], options);
         continue;
       }
       SearchInput input = InputOf(request, i, options);
@@ -173,13 +165,16 @@ struct Translator::Impl {
         translations[i].hypotheses.resize(1);  // nothing that the vocabulary knows
         continue;
       }
+      terms.push_back(request.texts.empty() ? SentenceTerms()
+                                            : TermsOf(runner, request.texts[i], options));
+      input.terms = terms.back().paths;
       inputs.push_back(std::move(input));
       searched.push_back(static_cast<int64_t>(i));
     }
     auto found = running.Get().calls.Run(std::move(inputs), CallOptionsOf(options));
     for (size_t k = 0; k < searched.size(); ++k) {
       Translation& translation = translations[searched[k]];
-      translation.hypotheses = MakeHypotheses(std::move(found[k]));
+      translation.hypotheses = MakeHypotheses(std::move(found[k]), terms[k]);
       for (Hypothesis& hypothesis : translation.hypotheses) {
         if (!request.texts.empty())
           hypothesis.text = Trimmed(runner.target().Decode(hypothesis.ids));
@@ -190,7 +185,7 @@ struct Translator::Impl {
         ChooseByUtility(options.mbr, options.n_best, &translations[searched[k]].hypotheses);
       });
     }
-    if (options.alignments) AlignAll(request, searched, options, &translations);
+    if (options.alignments || options.quality) JudgeAll(request, searched, options, &translations);
     return translations;
   }
 };
@@ -200,11 +195,25 @@ std::unique_ptr<Translator> Translator::Load(const std::string& directory,
   return std::make_unique<Translator>(LoadModel(directory), options);
 }
 
+std::unique_ptr<Translator> Translator::Load(std::span<const std::string> directories,
+                                             const std::vector<double>& weights,
+                                             const TranslatorOptions& options) {
+  std::vector<std::shared_ptr<const LoadedModel>> models;
+  for (const std::string& directory : directories)
+    models.push_back(LoadWith(LoadModel(directory), options));
+  return std::make_unique<Translator>(std::move(models), weights, options);
+}
+
 Translator::Translator(std::shared_ptr<const Model> model, const TranslatorOptions& options)
     : Translator(LoadWith(std::move(model), options), options) {}
 
 Translator::Translator(std::shared_ptr<const LoadedModel> loaded, const TranslatorOptions& options)
     : impl_(std::make_unique<Impl>(MakeTaskRunner(std::move(loaded), options), options.threads)) {}
+
+Translator::Translator(std::vector<std::shared_ptr<const LoadedModel>> models,
+                       std::vector<double> weights, const TranslatorOptions& options)
+    : impl_(std::make_unique<Impl>(MakeTaskRunner(std::move(models), std::move(weights), options),
+                                   options.threads)) {}
 
 Translator::~Translator() = default;
 
@@ -247,11 +256,12 @@ Translation Translator::Alternatives(const std::string& text, const std::string&
   }
   if (Draws(best))
     throw Error(ErrorKind::kUsage, "alternatives are searched for; leave out sample and mbr");
+  CheckWritesFromTheBeginning(impl_->runner, "alternatives");
   const std::vector<int32_t> source = Encode(text);
   const MaskedText masked = impl_->runner.protection().Mask(text);
   const std::vector<int32_t> begun = impl_->BeginningOf(masked, prefix);
   const Request one{.sources = {&source, 1}, .texts = {&text, 1}, .prefixes = {&begun, 1}};
-  if (one.SaysNothing(0)) return CopyOf(text, best.alignments);
+  if (one.SaysNothing(0)) return CopyOf(text, best);
   const std::vector<std::vector<int32_t>> begins = impl_->LongerByAToken(one, count, best);
   const size_t ways = begins.size();
   const std::vector<std::string> texts(ways, text);
@@ -259,18 +269,7 @@ Translation Translator::Alternatives(const std::string& text, const std::string&
   const std::vector<std::vector<int32_t>> sources(ways, source);
   std::vector<Translation> found =
       impl_->TranslateMasked(texts, all_masked, {.sources = sources, .prefixes = begins}, best);
-  std::ranges::stable_sort(found, std::greater(),
-                           [](const Translation& each) { return each.hypotheses[0].score; });
-  Translation alternatives;
-  std::set<std::string, std::less<>> known;  // up to the word in question
-  const int64_t words = CountWords(prefix) + 1;
-  for (Translation& each : found) {
-    if (std::ssize(alternatives.hypotheses) == count) break;
-    alternatives.unknown_characters = each.unknown_characters;
-    if (known.emplace(FirstWords(each.hypotheses[0].text, words)).second)
-      alternatives.hypotheses.push_back(std::move(each.hypotheses[0]));
-  }
-  return alternatives;
+  return BestByNextWord(std::move(found), prefix, count);
 }
 
 std::vector<Translation> Translator::TranslateIds(

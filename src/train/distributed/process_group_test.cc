@@ -186,7 +186,7 @@ class TwoParameters : public LoopTask {
   }
   const ExampleSource& examples() const override { throw std::logic_error("not for use"); }
   torch::nn::Module& module() override { return module_; }
-  int64_t CountTargets(const Batch& batch) const override { return std::ssize(batch.rows); }
+  int64_t CountTargets(const Examples& examples) const override { return examples.size(); }
   double Work(const Example&) const override { return 1; }
   torch::Tensor Loss(const Shard& shard, uint64_t) override {
     const torch::Tensor hidden = first_ * static_cast<double>(shard.examples.size());

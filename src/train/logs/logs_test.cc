@@ -234,6 +234,32 @@ TEST_F(LogsTest, ReportHasTimeAndSpeedOfUpdates) {
   EXPECT_EQ(resumed["curve"], (Json::array({Json{10, 100.0}, Json{20, 300.0}})));
 }
 
+TEST_F(LogsTest, ReportHasWhatEachRankDid) {
+  RunTimes times;
+  const auto add = [&](int update, const std::vector<std::vector<Json>>& ranks) {
+    Json line = {{"update", update}, {"seconds", 2}, {"target_tokens_per_s", 100}};
+    for (const std::vector<Json>& rank : ranks) {
+      line["ranks"].push_back({{"target_tokens", rank[0]},
+                               {"loss", rank[1]},
+                               {"computing_seconds", rank[2]},
+                               {"waiting_seconds", rank[3]},
+                               {"data_seconds", rank[4]}});
+    }
+    times.Add(line);
+  };
+  add(10, {{100, 200, 1, 0.5, 0}, {300, 900, 2, 0, 0.25}});
+  add(20, {{100, nullptr, 1, 0.5, 0}, {100, 100, 2, 0, 0}});
+  const Json data = times.ToJson();
+  EXPECT_EQ(data["ranks"], (Json::parse("[[200.0,2.0,2.0,1.0,0.0],[400.0,2.5,4.0,0.0,0.25]]")));
+  EXPECT_EQ(data["rank_curves"], (Json::parse("[[[10,100.0],[20,100.0]],[[10,150.0],[20,50.0]]]")));
+  add(20, {{100, 100, 4, 0, 0}, {100, 100, 2, 0, 0}});  // a resumed run's
+  EXPECT_EQ(times.ToJson()["rank_curves"][0], (Json::parse("[[10,100.0],[20,25.0]]")));
+  add(30, {{100, 100, 1, 0, 0}});  // went on with another number of processes
+  EXPECT_EQ(times.ToJson()["ranks"].size(), 1);
+  add(40, {});  // and alone
+  EXPECT_FALSE(times.ToJson().contains("ranks"));
+}
+
 TEST_F(LogsTest, ReportKnowsTheDefaultsOfThePreset) {
   const Json options = {{"preset", "tiny"}, {"encoder", {{"layers", 3}}}, {"batch_tokens", 7}};
   const Json defaults = ReportData({}, Json(), {Info(), true, options})["defaults"];

@@ -111,6 +111,59 @@ Json RunCurves::ToJson(size_t max_points) const {
   return {{"train", train}, {"valid", validations_}, {"skipped", skipped_}, {"last", last_}};
 }
 
+// Updates that a resumed run repeats replace the earlier ones; another number of ranks begins anew.
+void RankTimes::Add(const Json& line) {
+  Window window{line["update"], {}};
+  for (const Json& rank : line.value("ranks", Json::array())) {
+    Sums& sums = window.ranks.emplace_back();
+    for (size_t i = 0; i < kNames.size(); ++i) {
+      const Json value = rank.value(kNames[i], Json());
+      sums[i] = value.is_number() ? value.get<double>() : std::nan("");
+    }
+  }
+  while (!windows_.empty() && windows_.back().update >= window.update) windows_.pop_back();
+  if (window.ranks.empty() ||
+      (!windows_.empty() && windows_.back().ranks.size() != window.ranks.size()))
+    windows_.clear();
+  if (!window.ranks.empty()) windows_.push_back(std::move(window));
+}
+
+Json RankTimes::Table() const {
+  Json table = Json::array();
+  const size_t ranks = windows_.empty() ? 0 : windows_[0].ranks.size();
+  for (size_t rank = 0; rank < ranks; ++rank) {
+    Sums sums = {};
+    double targets = 0;  // whose loss is a number
+    for (const Window& window : windows_) {
+      const Sums& own = window.ranks[rank];
+      for (size_t i = 0; i < sums.size(); ++i) sums[i] += std::isnan(own[i]) ? 0 : own[i];
+      if (!std::isnan(own[1])) targets += own[0];
+    }
+    sums[1] = targets > 0 ? sums[1] / targets : 0;
+    table.push_back(sums);
+  }
+  return table;
+}
+
+Json RankTimes::Curves(size_t max_points) const {
+  Json curves = Json::array();
+  const size_t ranks = windows_.empty() ? 0 : windows_[0].ranks.size();
+  const size_t stretch = std::max<size_t>(1, (windows_.size() + max_points - 1) / max_points);
+  for (size_t rank = 0; rank < ranks; ++rank) {
+    Json& curve = curves.emplace_back(Json::array());
+    for (size_t begin = 0; begin < windows_.size(); begin += stretch) {
+      const size_t end = std::min(windows_.size(), begin + stretch);
+      double targets = 0, seconds = 0;
+      for (size_t i = begin; i < end; ++i) {
+        targets += windows_[i].ranks[rank][0];
+        seconds += windows_[i].ranks[rank][2];
+      }
+      if (seconds > 0) curve.push_back({windows_[end - 1].update, targets / seconds});
+    }
+  }
+  return curves;
+}
+
 void RunTimes::Add(const Json& line) {
   const Window window{line["update"], line["seconds"],
                       line["target_tokens_per_s"].get<double>() * line["seconds"].get<double>()};
@@ -118,6 +171,7 @@ void RunTimes::Add(const Json& line) {
   windows_.push_back(window);
   seconds_ += window.seconds;
   target_tokens_ += window.target_tokens;
+  ranks_.Add(line);
 }
 
 Json RunTimes::ToJson(size_t max_points) const {
@@ -133,9 +187,14 @@ Json RunTimes::ToJson(size_t max_points) const {
     }
     if (seconds > 0) curve.push_back({windows_[end - 1].update, target_tokens / seconds});
   }
-  return {{"seconds", seconds_},
-          {"target_tokens_per_s", target_tokens_ / seconds_},
-          {"curve", std::move(curve)}};
+  Json json = {{"seconds", seconds_},
+               {"target_tokens_per_s", target_tokens_ / seconds_},
+               {"curve", std::move(curve)}};
+  if (Json table = ranks_.Table(); !table.empty()) {
+    json["ranks"] = std::move(table);
+    json["rank_curves"] = ranks_.Curves(max_points);
+  }
+  return json;
 }
 
 Json ReportData(const RunCurves& curves, const Json& samples, const ReportedRun& run) {

@@ -37,13 +37,35 @@ class RunCurves {
   int64_t skipped_ = 0;
 };
 
+// What each process did, of the lines of timing.jsonl that say so.
+class RankTimes {
+ public:
+  void Add(const Json& line);
+  // Of each rank [target tokens, mean loss, seconds that it computed, waited for others and waited
+  // for data], and of each a curve of the target tokens for a second of its computing, of at most
+  // `max_points` equal stretches. Empty where there was one process.
+  Json Table() const;
+  Json Curves(size_t max_points = 300) const;
+
+ private:
+  static constexpr std::array kNames{"target_tokens", "loss", "computing_seconds",
+                                     "waiting_seconds", "data_seconds"};
+  using Sums = std::array<double, kNames.size()>;
+  struct Window {
+    int64_t update;  // the last one
+    std::vector<Sums> ranks;
+  };
+  std::vector<Window> windows_;
+};
+
 // What report.html shows of the lines of timing.jsonl.
 class RunTimes {
  public:
   // Updates that a resumed run repeats replace the earlier ones in the curve; both took time.
   void Add(const Json& line);
   // {"seconds", "target_tokens_per_s", "curve"}: the time in updates, their mean speed, and the
-  // speed of at most `max_points` equal stretches. null where there was no line.
+  // speed of at most `max_points` equal stretches; of several processes "ranks" and "rank_curves",
+  // too. null where there was no line.
   Json ToJson(size_t max_points = 300) const;
 
  private:
@@ -53,6 +75,7 @@ class RunTimes {
   };
   std::vector<Window> windows_;
   double seconds_ = 0, target_tokens_ = 0;
+  RankTimes ranks_;
 };
 
 // What a report says of a run beside its logs.

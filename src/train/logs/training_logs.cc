@@ -56,10 +56,10 @@ void TrainingLogs::LogUpdate(const TrainState& state, const UpdateRecord& record
   }
   ++window_updates_;
   learning_rate_ = record.learning_rate;
-  if (state.update % options_.report_every == 0) Report(state);
+  if (state.update % options_.report_every == 0) Report(state, record.ranks);
 }
 
-void TrainingLogs::Report(const TrainState& state) {
+void TrainingLogs::Report(const TrainState& state, const std::vector<RankWork>& ranks) {
   const double now = effects_.now(), seconds = now - window_start_;
   const double loss =
       window_targets_ > 0 ? window_loss_ / static_cast<double>(window_targets_) : std::nan("");
@@ -76,6 +76,13 @@ void TrainingLogs::Report(const TrainState& state) {
                {"target_tokens_per_s", speed},
                {"flops", flops}};
   if (effects_.peak_flops > 0) line["utilisation"] = flops / effects_.peak_flops;
+  for (const RankWork& rank : ranks) {
+    line["ranks"].push_back({{"target_tokens", rank.targets},
+                             {"loss", Number(rank.loss)},
+                             {"computing_seconds", rank.computing_seconds},
+                             {"waiting_seconds", rank.waiting_seconds},
+                             {"data_seconds", rank.data_seconds}});
+  }
   timing_.Append(line);
   tensorboard_.Append(state.update, now,
                       {{"train/loss", static_cast<float>(loss)},

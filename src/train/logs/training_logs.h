@@ -6,11 +6,13 @@
 
 #include <filesystem>
 #include <functional>
+#include <vector>
 
 #include "base/json.h"
 #include "train/checkpoint/train_state.h"
 #include "train/logs/metrics_log.h"
 #include "train/logs/tensorboard.h"
+#include "train/loop/rank_work.h"
 #include "train/loop/task.h"
 #include "train/loop/trainer_effects.h"
 
@@ -24,6 +26,7 @@ struct UpdateRecord {
   int64_t targets = 0;
   double operations = 0;  // as TrainingTask::Work counts them
   bool skipped = false;
+  std::vector<RankWork> ranks;  // of several, since the last report where one is due now
 };
 
 // One owner. Throws Error(kRuntime) where a file can't be written.
@@ -41,7 +44,7 @@ class TrainingLogs {
   void Sync();
 
  private:
-  void Report(const TrainState& state);
+  void Report(const TrainState& state, const std::vector<RankWork>& ranks);
   void StartWindow(double now);
 
   RunOptions options_;

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "attend/error.h"
 #include "train/device/environment.h"
@@ -43,6 +44,7 @@ Learner::Learner(TrainingTask* task, const OptimizationOptions& options, UpdateM
     hooks_.push_back(parameters_.tensors()[i].register_hook(
         [this, i](const torch::Tensor& gradient) { Take(i, gradient); }));
   }
+  own_losses_ = torch::zeros({1}, parameters_.gradients().options().dtype(torch::kFloat64));
   if (!group_->alone())
     reducer_.emplace(parameters_.layout(), gradients, group_.get(), mode.bucket_elements);
 }
@@ -57,14 +59,24 @@ UpdateOutcome Learner::Backward(const GlobalBatch& batch, uint64_t seed) {
                     [this](const Example& example) { return task_->Work(example); });
   const int64_t first = group_->rank() * pool_.size();
   std::vector<torch::Tensor> losses(pool_.size());
+  const double begin = mode_.now();
   if (reducer_) reducer_->Begin();
   ParallelForTorch(&pool_, pool_.size(), [&](int64_t part) {
     losses[part] =
         BackwardPart(part, shards[first + part], seed, static_cast<double>(batch.targets));
   });
+  const double computed = mode_.now();
   if (reducer_) reducer_->Wait();
+  const double waited = mode_.now();
   const torch::Tensor norms = AddUpGradients();
   for (int64_t part = 1; part < pool_.size(); ++part) losses[0].add_(losses[part]);
+  work_.computing_seconds += computed - begin;
+  work_.waiting_seconds += waited - computed;
+  for (int64_t part = 0; part < pool_.size(); ++part) {
+    for (const Shard& shard : shards[first + part])
+      work_.targets += static_cast<double>(task_->CountTargets(shard.examples));
+  }
+  own_losses_.add_(losses[0], static_cast<double>(batch.targets));
   group_->BeginSum(losses[0])();
   return UpdateOutcome(torch::cat({losses[0], norms}));
 }
@@ -113,6 +125,12 @@ torch::Tensor Learner::AddUpGradients() {
   }
   const double norm = std::sqrt(std::accumulate(squares.begin(), squares.end(), 0.0));
   return torch::full({1}, norm, torch::kFloat64);
+}
+
+RankWork Learner::TakeWork() {
+  work_.loss = own_losses_.item<double>();
+  own_losses_.zero_();
+  return std::exchange(work_, {});
 }
 
 LossAndNorm Learner::Read(const UpdateOutcome& outcome) const {

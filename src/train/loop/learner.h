@@ -23,6 +23,7 @@
 #include "train/distributed/process_group.h"
 #include "train/loop/adam.h"
 #include "train/loop/parameters.h"
+#include "train/loop/rank_work.h"
 #include "train/loop/task.h"
 #include "train/loop/transfer.h"
 #include "train/train_options.h"
@@ -35,6 +36,7 @@ struct UpdateMode {
   bool deferred = false;  // the device decides about clipping and skipping, as a GPU must; see
                           // Learner::Backward
   int64_t bucket_elements = GradientReducer::kBucketElements;  // that ranks add up at once
+  std::function<double()> now = [] { return 0.0; };            // seconds, for RankWork
 };
 
 // Of one update; not finite where something went wrong.
@@ -80,6 +82,8 @@ class Learner {
   void Apply(const UpdateOutcome& outcome, double learning_rate, int64_t step);
   // Waits for them. `bad_parameter` is right until the next backward pass, in deferred mode always.
   LossAndNorm Read(const UpdateOutcome& outcome) const;
+  // What this rank did since the last call, but for the data's time. Waits for its losses.
+  RankWork TakeWork();
 
   Parameters& parameters() { return parameters_; }
   // Of Adam's moments and the average, on this rank.
@@ -138,6 +142,8 @@ class Learner {
   std::vector<Part> parts_;                 // by thread; the first's gradients are parameters_'s
   std::vector<unsigned> hooks_;             // of the parameters
   std::optional<GradientReducer> reducer_;  // unless alone
+  RankWork work_;                           // but for the losses
+  torch::Tensor own_losses_;                // summed over targets, f64
 };
 
 }  // namespace attend

@@ -28,9 +28,9 @@ class SmallTask : public LoopTask {
 
   const ExampleSource& examples() const override { throw std::logic_error("not for use"); }
   torch::nn::Module& module() override { return *transformer_; }
-  int64_t CountTargets(const Batch& batch) const override {
+  int64_t CountTargets(const Examples& examples) const override {
     int64_t targets = 0;
-    for (const Example example : batch.examples()) targets += example.Length(1) - 1;
+    for (const Example example : examples) targets += example.Length(1) - 1;
     return targets;
   }
   double Work(const Example& example) const override {
@@ -79,7 +79,8 @@ Batch RandomBatch(int64_t rows, uint64_t seed) {
 
 GlobalBatch Together(std::vector<Batch> batches) {
   GlobalBatch batch{std::move(batches)};
-  for (const Batch& each : batch.batches) batch.targets += SmallTask().CountTargets(each);
+  for (const Batch& each : batch.batches)
+    batch.targets += SmallTask().CountTargets(each.examples());
   return batch;
 }
 

@@ -51,7 +51,7 @@ class LineTask : public LoopTask {
  public:
   const ExampleSource& examples() const override { return numbers_; }
   torch::nn::Module& module() override { return module_; }
-  int64_t CountTargets(const Batch& batch) const override { return std::ssize(batch.rows); }
+  int64_t CountTargets(const Examples& examples) const override { return examples.size(); }
   double Work(const Example&) const override { return 1; }
   torch::Tensor Loss(const Shard& shard, uint64_t seed) override {
     const std::lock_guard lock(mutex_);

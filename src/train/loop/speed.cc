@@ -39,7 +39,7 @@ TrainingSpeed MeasureUpdates(const SpeedPlan& plan, TrainingTask* task, Learner*
     GlobalBatch batch;
     for (int64_t b = 0; b < plan.accumulate; ++b) batch.batches.push_back(batches->Next());
     const double waited = now() - asked;
-    for (const Batch& each : batch.batches) batch.targets += task->CountTargets(each);
+    for (const Batch& each : batch.batches) batch.targets += task->CountTargets(each.examples());
     UpdateOutcome outcome = learner->Backward(batch, /*seed=*/static_cast<uint64_t>(i));
     if (before) learner->Read(*before);
     learner->Apply(outcome, /*learning_rate=*/0, /*step=*/i + 1);

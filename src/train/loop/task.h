@@ -50,8 +50,8 @@ class TrainingTask {
   virtual const ExampleSource& examples() const = 0;
   // The module that is trained; the same one for as long as the task lives.
   virtual torch::nn::Module& module() = 0;
-  // Targets of a batch, known without computing anything.
-  virtual int64_t CountTargets(const Batch& batch) const = 0;
+  // Targets of examples, known without computing anything.
+  virtual int64_t CountTargets(const Examples& examples) const = 0;
   // Floating-point operations of the matrix products that training on an example needs (a
   // multiplication and an addition are two): what shards are balanced by, and speed is told in.
   virtual double Work(const Example& example) const = 0;

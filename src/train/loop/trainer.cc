@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <utility>
 
 #include "attend/error.h"
@@ -206,8 +207,10 @@ GlobalBatch Trainer::NextBatch() {
     if (i > 0 && options_.run.max_epochs > 0 &&
         batches_->position().epoch >= options_.run.max_epochs)
       break;
+    const double asked = effects_.now();
     batch.batches.push_back(batches_->Next());
-    batch.targets += task_->CountTargets(batch.batches.back());
+    data_seconds_ += effects_.now() - asked;
+    batch.targets += task_->CountTargets(batch.batches.back().examples());
   }
   return batch;
 }
@@ -250,13 +253,27 @@ void Trainer::ReadOutcome() {
   } else {
     Skip(update.batch, found);
   }
+  const std::vector<RankWork> ranks = GatherWork();
   if (!logs_) return;
   double operations = 0;
   for (const Batch& batch : update.batch.batches) {
     for (const Example example : batch.examples()) operations += task_->Work(example);
   }
   logs_->LogUpdate(state_, {found.loss, found.norm, update.learning_rate, update.batch.targets,
-                            operations, !found.finite()});
+                            operations, !found.finite(), ranks});
+}
+
+std::vector<RankWork> Trainer::GatherWork() {
+  if (group_->alone() || state_.update % options_.run.report_every != 0) return {};
+  RankWork own = learner_.TakeWork();
+  own.data_seconds = std::exchange(data_seconds_, 0);
+  // A sum of rows of which each rank has one: fewer operations than a gathering of bytes.
+  const torch::Tensor rows = torch::zeros({group_->size(), RankWork::kNumbers}, torch::kFloat64);
+  std::memcpy(rows[group_->rank()].mutable_data_ptr(), &own, sizeof(own));
+  group_->BeginSum(rows)();
+  std::vector<RankWork> ranks(group_->first() ? group_->size() : 0);
+  if (!ranks.empty()) std::memcpy(ranks.data(), rows.const_data_ptr(), rows.nbytes());
+  return ranks;
 }
 
 void Trainer::Skip(const GlobalBatch& batch, const LossAndNorm& found) {

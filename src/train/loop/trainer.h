@@ -59,6 +59,8 @@ class Trainer {
   GlobalBatch NextBatch();
   void Update(GlobalBatch batch);
   void ReadOutcome();
+  // What each rank did since the last report, on rank 0, where one is due; every rank calls it.
+  std::vector<RankWork> GatherWork();
   void Skip(const GlobalBatch& batch, const LossAndNorm& found);
   bool ValidateIfDue();
   double Validate(const torch::Tensor& average);
@@ -82,6 +84,7 @@ class Trainer {
     double learning_rate;
   };
   std::optional<OpenUpdate> open_;
+  double data_seconds_ = 0;  // that this rank waited for batches since the last report
   std::optional<Download> asked_to_stop_;  // how many ranks were, after the last update
   int64_t saved_update_ = -1;              // of the newest checkpoint, if it was a scheduled one
   std::unique_ptr<BatchStream> batches_;

@@ -130,6 +130,11 @@ void TorchStepper::Step(std::span<const StepRow> rows, int64_t k, Candidate* bes
   for (const StepRow& row : rows) {
     if (row.sampling != nullptr)
       throw Error(ErrorKind::kUsage, "the engine alone draws tokens; leave the device out");
+    if (!row.attention.empty()) {
+      throw Error(ErrorKind::kUsage,
+                  "the engine alone tells attention, which coverage_penalty needs; leave the "
+                  "device out");
+    }
     if (row.asks) asking.push_back(&row);
   }
   const torch::Tensor hidden_RD = Read(rows);

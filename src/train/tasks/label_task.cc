@@ -66,9 +66,9 @@ const ExampleSource& LabelTask::examples() const {
   return *text_.train;
 }
 
-int64_t LabelTask::CountTargets(const Batch& batch) const {
+int64_t LabelTask::CountTargets(const Examples& examples) const {
   int64_t targets = 0;
-  for (const Example example : batch.examples()) targets += LabelsIn(example);
+  for (const Example example : examples) targets += LabelsIn(example);
   return targets;
 }
 

@@ -58,7 +58,7 @@ class LabelTask : public TextTask {
   LabelTask(const TaskSetup& setup, LabelCorpora text);
 
   const ExampleSource& examples() const override;
-  int64_t CountTargets(const Batch& batch) const override;
+  int64_t CountTargets(const Examples& examples) const override;
   double Work(const Example& example) const override;
   ValidationResult Validate() override;
   Json ForExport() const override;

@@ -17,6 +17,17 @@ const std::vector<std::string>& FileSuffixes() {
   return suffixes;
 }
 
+const std::vector<std::string>& DocumentSuffixes() {
+  static const std::vector<std::string> suffixes = {".docx", ".pptx",  ".odt", ".epub",
+                                                    ".xlf",  ".xliff", ".tmx", ".po",
+                                                    ".pot",  ".srt",   ".vtt", ".tsv"};
+  return suffixes;
+}
+
+bool IsDocument(const std::string& suffix) {
+  return std::ranges::find(DocumentSuffixes(), suffix) != DocumentSuffixes().end();
+}
+
 std::string SuffixOf(const std::string& name) {
   const size_t dot = name.rfind('.');
   return dot == std::string::npos ? "" : LowerCase(name.substr(dot));
@@ -24,9 +35,11 @@ std::string SuffixOf(const std::string& name) {
 
 void CheckFileFormat(const UploadedFile& file) {
   const std::string suffix = SuffixOf(file.name);
+  if (IsDocument(suffix)) return;
   if (std::ranges::find(FileSuffixes(), suffix) == FileSuffixes().end()) {
-    throw Error(ErrorKind::kInput, fmt::format("a file of type '{}' is not supported, expected {}",
-                                               suffix, fmt::join(FileSuffixes(), ", ")));
+    throw Error(ErrorKind::kInput,
+                fmt::format("a file of type '{}' is not supported, expected {}, {}", suffix,
+                            fmt::join(FileSuffixes(), ", "), fmt::join(DocumentSuffixes(), ", ")));
   }
   const std::string format =
       suffix == ".txt" ? ForeignFormat(file.content) : BinaryFormat(file.content);
@@ -37,6 +50,7 @@ void CheckFileFormat(const UploadedFile& file) {
 
 void CheckWholeFile(const UploadedFile& file) {
   CheckFileFormat(file);
+  if (IsDocument(SuffixOf(file.name))) return;
   if (!IsValidUtf8(file.content)) {
     throw Error(ErrorKind::kInput, "the file is not UTF-8, expected text in UTF-8");
   }

@@ -83,9 +83,7 @@ std::vector<Route> LibreTranslateApi::Routes() {
           {"/frontend/settings", "GET, HEAD", call(&Api::FrontendSettings)},
           {"/detect", "POST", call(&Api::Detect), Effort::kReading, KeySource::kBody},
           {"/suggest", "POST", call(&Api::Suggest)},
-          {"/translate", "POST", call(&Api::Translate), Effort::kModel, KeySource::kBody},
-          {"/translate_file", "POST", call(&Api::TranslateFile), Effort::kModel, KeySource::kBody},
-          {"/download_file/{name}", "GET, HEAD", call(&Api::DownloadFile)}};
+          {"/translate", "POST", call(&Api::Translate), Effort::kModel, KeySource::kBody}};
 }
 
 void LibreTranslateApi::Languages(const ExchangePtr& exchange) const {
@@ -103,6 +101,12 @@ void LibreTranslateApi::Languages(const ExchangePtr& exchange) const {
 }
 
 void LibreTranslateApi::FrontendSettings(const ExchangePtr& exchange) const {
+  // Until it is known which documents there are nothing is held up but this answer.
+  documents_.WhenKnown(
+      [this, exchange] { Attempt(exchange, [&] { exchange->Answer({200, Dump(Settings())}); }); });
+}
+
+Json LibreTranslateApi::Settings() const {
   const auto models = Translators(context_.models);
   const auto describe = [](const std::string& code) {
     return Json{{"code", code}, {"name", LanguageName(code)}};
@@ -114,12 +118,14 @@ void LibreTranslateApi::FrontendSettings(const ExchangePtr& exchange) const {
   settings["frontendTimeout"] = 500;
   settings["suggestions"] = false;
   settings["filesTranslation"] = true;
-  settings["supportedFilesFormat"] = FileSuffixes();
+  std::vector<std::string> suffixes = FileSuffixes();
+  for (const std::string& suffix : documents_.Usable()) suffixes.push_back(suffix);
+  settings["supportedFilesFormat"] = suffixes;
   if (!models.empty()) {
     settings["language"]["source"] = describe(models[0]->source());
     settings["language"]["target"] = describe(models[0]->target());
   }
-  exchange->Answer({200, Dump(settings)});
+  return settings;
 }
 
 void LibreTranslateApi::Detect(const ExchangePtr& exchange) const {
@@ -146,43 +152,6 @@ void LibreTranslateApi::Suggest(const ExchangePtr&) const {
   throw Refusal(403, "this server takes no suggestions");
 }
 
-void LibreTranslateApi::TranslateTexts(const ExchangePtr& exchange, LibreRequest request,
-                                       LibreAnswer answer) const {
-  CheckCharacters(request.texts, context_.options);
-  if (request.alternatives >= context_.options.max_beam_size) {
-    throw Error(ErrorKind::kUsage,
-                fmt::format("alternatives is {}, expected at most {} here", request.alternatives,
-                            context_.options.max_beam_size - 1));
-  }
-  RequestOptions asked;
-  asked.model = request.model;
-  asked.source = request.source;
-  asked.target = request.target;
-  asked.queue.priority = request.priority;
-  asked.translation = context_.options.translation;
-  asked.translation.n_best = 1 + request.alternatives;
-  asked.translation.beam_size = std::max(asked.translation.beam_size, asked.translation.n_best);
-  asked.translation.alignments = request.html;
-  const auto texts = std::make_shared<SourceTexts>(std::move(request.texts), request.html);
-  const ModelChoice choice =
-      ChooseModels(context_.models, asked, texts->Samples(), exchange->request().path);
-  requests_.CheckRoom(choice);
-  const auto job = requests_.JobFor(*exchange, choice, texts->PerSegment(choice.of_text),
-                                    texts->segments(), asked);
-  requests_.Run(exchange, job,
-                [exchange, request = std::move(request), answer = std::move(answer), texts,
-                 choice](const TranslationJob& done) {
-                  HttpResponse response = answer(request, done, *texts, choice);
-                  for (const auto& [header, count] :
-                       {std::pair("X-Attend-Unfinished", done.Unfinished()),
-                        std::pair("X-Attend-Divided", done.Divided()),
-                        std::pair("X-Attend-Unknown-Characters", done.UnknownCharacters())}) {
-                    if (count > 0) response.headers.emplace_back(header, std::to_string(count));
-                  }
-                  exchange->Answer(std::move(response));
-                });
-}
-
 void LibreTranslateApi::Translate(const ExchangePtr& exchange) const {
   const RequestBody body = context_.router.ReadBody(exchange);
   bool many = false;
@@ -193,45 +162,13 @@ void LibreTranslateApi::Translate(const ExchangePtr& exchange) const {
   request.source = body.Text("source", "auto");
   request.target = body.Text("target");
   request.alternatives = body.Number("alternatives");
-  TranslateTexts(
-      exchange, std::move(request),
-      [many](const auto& asked, const auto& job, const auto& texts, const ModelChoice& choice) {
-        return TranslationsToJson(asked, many, job, texts, choice);
-      });
-}
-
-void LibreTranslateApi::TranslateFile(const ExchangePtr& exchange) const {
-  const RequestBody body = context_.router.ReadBody(exchange);
-  const UploadedFile file = body.File("file");
-  const std::string suffix = SuffixOf(file.name);
-  CheckWholeFile(file);
-  LibreRequest request{
-      .texts = {file.content}, .html = suffix != ".txt", .priority = Priority::kBulk};
-  request.model = body.Text("model", "");
-  request.source = body.Text("source", "auto");
-  request.target = body.Text("target");
-  TranslateTexts(
-      exchange, std::move(request),
-      [this, suffix, exchange](const auto&, const auto& job, const auto& texts, const auto&) {
-        const std::string name =
-            files_.Put(texts.Translated(job, 0)[0], suffix, TranslatedFiles::Clock::now());
-        Json answer;
-        answer["translatedFileUrl"] =
-            context_.router.LinkTo("/download_file/" + name, exchange->request());
-        return HttpResponse{200, Dump(answer)};
-      });
-}
-
-// Never as HTML, which would run its scripts as ours.
-void LibreTranslateApi::DownloadFile(const ExchangePtr& exchange) const {
-  const std::string name =
-      exchange->request().path.substr(std::string_view("/download_file/").size());
-  std::optional<std::string> file = files_.Get(name, TranslatedFiles::Clock::now());
-  if (!file) throw Refusal(404, "there is no such file; files are kept for ten minutes");
-  exchange->Answer({200,
-                    std::move(*file),
-                    "application/octet-stream",
-                    {{"Content-Disposition", fmt::format("attachment; filename=\"{}\"", name)}}});
+  libre_.Run(exchange, std::move(request),
+             [exchange, many](const LibreRequest& asked, const TranslationJob& job,
+                              const SourceTexts& texts, const ModelChoice& choice) {
+               HttpResponse response = TranslationsToJson(asked, many, job, texts, choice);
+               CountsOf(job).AddTo(&response.headers);
+               exchange->Answer(std::move(response));
+             });
 }
 
 }  // namespace attend

@@ -1,38 +1,22 @@
-// LibreTranslate's routes, so that its clients work unchanged.
+// LibreTranslate's routes but those of files, so that its clients work unchanged.
 #ifndef ATTEND_SERVE_TASKS_TRANSLATION_LIBRETRANSLATE_API_H_
 #define ATTEND_SERVE_TASKS_TRANSLATION_LIBRETRANSLATE_API_H_
 
-#include <functional>
-#include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "serve/task_handler.h"
-#include "serve/tasks/translation/source_texts.h"
-#include "serve/tasks/translation/translated_files.h"
-#include "serve/tasks/translation/translation_requests.h"
+#include "serve/tasks/translation/documents.h"
+#include "serve/tasks/translation/libre_requests.h"
 
 namespace attend {
-
-// What one of LibreTranslate's routes is to translate.
-struct LibreRequest {
-  std::vector<std::string> texts;
-  bool html = false;
-  std::string model, source, target;
-  int64_t alternatives = 0;
-  Priority priority = Priority::kAuto;
-};
-
-// What its end becomes; `request` without its texts.
-using LibreAnswer =
-    std::function<HttpResponse(const LibreRequest& request, const TranslationJob& job,
-                               const SourceTexts& texts, const ModelChoice& choice)>;
 
 // Safe to use from many threads.
 class LibreTranslateApi {
  public:
-  // `requests` must outlive it.
-  LibreTranslateApi(const HandlerContext& context, const TranslationRequests& requests)
-      : context_(context), requests_(requests) {}
+  // What it is given must outlive it.
+  LibreTranslateApi(const HandlerContext& context, const LibreRequests& libre, Documents* documents)
+      : context_(context), libre_(libre), documents_(*documents) {}
 
   // Their answers call this object.
   std::vector<Route> Routes();
@@ -43,14 +27,11 @@ class LibreTranslateApi {
   void Detect(const ExchangePtr& exchange) const;
   void Suggest(const ExchangePtr& exchange) const;
   void Translate(const ExchangePtr& exchange) const;
-  void TranslateFile(const ExchangePtr& exchange) const;
-  void DownloadFile(const ExchangePtr& exchange) const;
-  // What both translating routes do; `answer` is called once.
-  void TranslateTexts(const ExchangePtr& exchange, LibreRequest request, LibreAnswer answer) const;
+  Json Settings() const;
 
   const HandlerContext context_;
-  const TranslationRequests& requests_;
-  mutable TranslatedFiles files_;
+  const LibreRequests& libre_;
+  Documents& documents_;
 };
 
 }  // namespace attend

@@ -6,12 +6,13 @@
 #include <utility>
 
 #include "attend/error.h"
+#include "memory/match_json.h"
 #include "serve/json_request.h"
-#include "serve/request_body.h"
-#include "serve/tasks/translation/file_check.h"
 #include "serve/tasks/translation/model_choice.h"
 #include "tasks/attention_labels.h"
+#include "tasks/translation/translation_json.h"
 #include "tasks/translation/translation_options.h"
+#include "text/lines.h"
 
 namespace attend {
 namespace {
@@ -29,6 +30,64 @@ void ReadOldSplitting(Json* body) {
   const auto found = body->find("split_sentences");
   if (found != body->end() && found->is_boolean()) *found = *found == true ? "always" : "never";
 }
+
+// All but its sentences.
+Json TextToJson(const TranslationJob::Text& text) {
+  Json one;
+  one["model"] = text.job->model->name();
+  one["text"] = text.Join(0);
+  one["finished"] = text.Finished();
+  one["divided"] = text.divided > 0;
+  one["unknown_characters"] = text.UnknownCharacters();
+  if (const auto quality = text.Quality()) one["quality"] = *quality;
+  return one;
+}
+
+// Beginnings of outputs: of each text one, or of all the same.
+std::vector<std::string> TakeTargetPrefixes(Json* body, size_t texts) {
+  if (!body->contains("target_prefix")) return {};
+  const bool one = (*body)["target_prefix"].is_string();
+  std::vector<std::string> prefixes = TakeTexts(body, "target_prefix");
+  if (std::ranges::all_of(prefixes, &std::string::empty) && one) return {};
+  if (one) return std::vector<std::string>(texts, prefixes[0]);
+  if (prefixes.size() == texts) return prefixes;
+  throw Error(ErrorKind::kInput,
+              fmt::format("request body: target_prefix holds {} texts and text {}; expected as "
+                          "many, or a text",
+                          prefixes.size(), texts));
+}
+
+std::string SentenceEvent(const TranslationJob& job, const JobSentence& sentence) {
+  const auto& sentences = static_cast<const SentenceJob*>(sentence.job)->sentences;
+  const size_t index = &sentence - sentences.data();
+  const auto text = std::ranges::find_if(job.texts, [&](const TranslationJob::Text& each) {
+    return each.job == sentence.job && each.first <= index &&
+           index < each.first + each.parts.size();
+  });
+  Json event = SentenceToJson(*text->job->model, sentence);
+  event["text_index"] = text - job.texts.begin();
+  event["sentence_index"] = index - text->first;
+  return ToEvent("sentence", Dump(event));
+}
+
+std::string DoneEvent(const TranslationJob& job) {
+  Json translations = Json::array();
+  for (const TranslationJob::Text& text : job.texts) {
+    translations.push_back(TextToJson(text));
+  }
+  Json done;
+  done["translations"] = std::move(translations);
+  return ToEvent("done", Dump(done));
+}
+
+// The hypothesis without links to the words of a match, which stand behind the text's own.
+Hypothesis WithLinksOfText(Hypothesis hypothesis, int64_t words) {
+  std::erase_if(hypothesis.alignment,
+                [words](const AlignmentLink& link) { return link.source >= words; });
+  return hypothesis;
+}
+
+}  // namespace
 
 void CheckLimits(RequestOptions asked, const ServeOptions& options) {
   CheckTranslationOptions(asked.translation);
@@ -60,61 +119,13 @@ void CheckLimits(RequestOptions asked, const ServeOptions& options) {
   }
 }
 
-// All but its sentences.
-Json TextToJson(const TranslationJob::Text& text) {
-  Json one;
-  one["model"] = text.job->model->name();
-  one["text"] = text.Join(0);
-  one["finished"] = text.Finished();
-  one["divided"] = text.divided > 0;
-  one["unknown_characters"] = text.UnknownCharacters();
-  return one;
-}
-
-std::string SentenceEvent(const TranslationJob& job, const JobSentence& sentence) {
-  const auto& sentences = static_cast<const SentenceJob*>(sentence.job)->sentences;
-  const size_t index = &sentence - sentences.data();
-  const auto text = std::ranges::find_if(job.texts, [&](const TranslationJob::Text& each) {
-    return each.job == sentence.job && each.first <= index &&
-           index < each.first + each.parts.size();
-  });
-  Json event = SentenceToJson(*text->job->model, sentence);
-  event["text_index"] = text - job.texts.begin();
-  event["sentence_index"] = index - text->first;
-  return ToEvent("sentence", Dump(event));
-}
-
-std::string DoneEvent(const TranslationJob& job) {
-  Json translations = Json::array();
-  for (const TranslationJob::Text& text : job.texts) {
-    translations.push_back(TextToJson(text));
-  }
-  Json done;
-  done["translations"] = std::move(translations);
-  return ToEvent("done", Dump(done));
-}
-
-}  // namespace
-
 Json SentenceToJson(const ServedTranslator& model, const JobSentence& sentence) {
   const std::vector<PairScore>& attention = sentence.result.attention;
+  const int64_t words = CountWords(SourceOf(sentence));
   Json hypotheses = Json::array();
   for (const Hypothesis& hypothesis : sentence.result.translation.hypotheses) {
     const size_t rank = hypotheses.size();
-    Json one;
-    one["text"] = hypothesis.text;
-    one["score"] = hypothesis.score;
-    one["log_probability"] = hypothesis.log_probability;
-    one["finished"] = hypothesis.finished;
-    one["protected_spans"] = hypothesis.protected_spans;
-    one["protected_kept"] = hypothesis.protected_kept;
-    if (sentence.options.alignments) {
-      Json links = Json::array();
-      for (const AlignmentLink& link : hypothesis.alignment) {
-        links.push_back({link.source, link.target});
-      }
-      one["alignment"] = std::move(links);
-    }
+    Json one = HypothesisToJson(WithLinksOfText(hypothesis, words), sentence.options);
     if (!attention.empty()) {
       one["attention"] = {{"target_pieces", PiecesOf(model, sentence, rank).read},
                           {"decoder_self", attention[rank].decoder_self},
@@ -123,9 +134,10 @@ Json SentenceToJson(const ServedTranslator& model, const JobSentence& sentence) 
     hypotheses.push_back(std::move(one));
   }
   Json json;
-  json["source"] = sentence.text;
+  json["source"] = SourceOf(sentence);
   json["unknown_characters"] = sentence.result.translation.unknown_characters.size();
   json["hypotheses"] = std::move(hypotheses);
+  if (sentence.with_memory) json["matches"] = MatchesToJson(sentence.matches);
   if (!attention.empty()) {
     json["attention"] = {{"source_pieces", PiecesOf(model, sentence, 0).source},
                          {"encoder_self", attention[0].encoder_self}};
@@ -153,13 +165,8 @@ Json JobToJson(const TranslationJob& job) {
 std::vector<Route> NativeApi::Routes() const {
   return {{kTranslateRoute, "POST", [this](const ExchangePtr& exchange) { Translate(exchange); },
            Effort::kModel},
-          {"/v1/check_file", "POST", [this](const ExchangePtr& exchange) { CheckFile(exchange); },
-           Effort::kReading, KeySource::kBody}};
-}
-
-void NativeApi::CheckFile(const ExchangePtr& exchange) const {
-  CheckFileFormat(context_.router.ReadBody(exchange).File("file"));
-  exchange->Answer({200, Dump(Json::object())});
+          {kMemoriesRoute, "GET, HEAD",
+           [this](const ExchangePtr& exchange) { exchange->Answer(memories_.List()); }}};
 }
 
 void NativeApi::Translate(const ExchangePtr& exchange) const {
@@ -170,8 +177,12 @@ void NativeApi::Translate(const ExchangePtr& exchange) const {
   // What the server gives who names nothing.
   if (body.value("attention", Json()) == true) LimitToAttention(&asked.translation);
   ReadOldSplitting(&body);
+  asked.translation.glossary = glossaries_.Take(&body);
+  asked.beginnings.texts = TakeTargetPrefixes(&body, texts.size());
   FieldsFromJson(body, Fields(asked), "request body");
   CheckLimits(asked, context_.options);
+  if (!asked.beginnings.texts.empty()) CheckTargetPrefix(asked.translation);
+  if (!asked.memory.empty()) asked.loaded_memory = memories_.Find(asked.memory);
   context_.router.SetLimit(exchange, asked.queue.deadline_ms);
   const ModelChoice choice = ChooseModels(context_.models, asked, texts, exchange->request().path);
   requests_.CheckRoom(choice);

@@ -1,4 +1,4 @@
-// The native API: /v1/translate and /v1/check_file.
+// The native API: /v1/translate.
 #ifndef ATTEND_SERVE_TASKS_TRANSLATION_NATIVE_API_H_
 #define ATTEND_SERVE_TASKS_TRANSLATION_NATIVE_API_H_
 
@@ -7,9 +7,14 @@
 
 #include "base/json.h"
 #include "serve/task_handler.h"
+#include "serve/tasks/translation/memories.h"
+#include "serve/tasks/translation/served_glossaries.h"
 #include "serve/tasks/translation/translation_requests.h"
 
 namespace attend {
+
+// Throws Error(kUsage) for what a request may not ask for here.
+void CheckLimits(RequestOptions asked, const ServeOptions& options);
 
 // A sentence of an answer: source, hypotheses, and attention where it was asked for and the source
 // has pieces.
@@ -20,9 +25,10 @@ Json JobToJson(const TranslationJob& job);
 // Safe to use from many threads.
 class NativeApi {
  public:
-  // `requests` must outlive it.
-  NativeApi(const HandlerContext& context, const TranslationRequests& requests)
-      : context_(context), requests_(requests) {}
+  // `requests`, `glossaries` and `memories` must outlive it.
+  NativeApi(const HandlerContext& context, const TranslationRequests& requests,
+            const ServedGlossaries& glossaries, const Memories& memories)
+      : context_(context), requests_(requests), glossaries_(glossaries), memories_(memories) {}
 
   // Their answers call this object.
   std::vector<Route> Routes() const;
@@ -30,10 +36,11 @@ class NativeApi {
  private:
   void Translate(const ExchangePtr& exchange) const;
   void Stream(const ExchangePtr& exchange, const std::shared_ptr<TranslationJob>& job) const;
-  void CheckFile(const ExchangePtr& exchange) const;
 
   const HandlerContext context_;
   const TranslationRequests& requests_;
+  const ServedGlossaries& glossaries_;
+  const Memories& memories_;
 };
 
 }  // namespace attend

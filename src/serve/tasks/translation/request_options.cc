@@ -33,10 +33,29 @@ FieldList Fields(RequestOptions& options) {
       .Add("source", &options.source, "language of the text; auto: detected; empty: the model's")
       .Add("target", &options.target, "language of the translation; empty: the model's")
       .Nest("", Fields(options.translation)
-                    .Select({"beam_size", "length_penalty", "n_best", "beam_groups", "diversity",
-                             "sample", "mbr", "mbr_samples", "temperature", "top_k", "top_p",
-                             "seed", "no_repeat_ngram", "repetition_penalty", "max_length",
-                             "min_length", "allow_unknown", "alignments", "alignment_layer"}))
+                    .Select({"beam_size",
+                             "length_penalty",
+                             "n_best",
+                             "beam_groups",
+                             "diversity",
+                             "sample",
+                             "mbr",
+                             "mbr_samples",
+                             "temperature",
+                             "top_k",
+                             "top_p",
+                             "seed",
+                             "no_repeat_ngram",
+                             "repetition_penalty",
+                             "coverage_penalty",
+                             "beam_threshold",
+                             "early_exit",
+                             "max_length",
+                             "min_length",
+                             "allow_unknown",
+                             "alignments",
+                             "alignment_layer"}))
+      .Nest("", Fields(options.translation).Select({"quality"}))
       .Add("protect", &options.protect,
            "copy the spans that training protected exactly; false: translate them like other text")
       .Add("attention", &options.attention,
@@ -45,6 +64,13 @@ FieldList Fields(RequestOptions& options) {
                        kMostPiecesWithAttention, kMostHypothesesWithAttention,
                        kMostLengthWithAttention))
       .Nest("", SplittingField(&options.split_sentences))
+      .Add("memory", &options.memory,
+           "name of a translation memory (/v1/memories): sentences then have `matches`; empty: "
+           "none")
+      .Add("memory_exact", &options.memory_exact,
+           "a sentence that is a source of the memory, but for white space, gets its target as it "
+           "stands, with score 0; without effect with attention")
+      .Nest("", Fields(options.match))
       .Add("stream", &options.stream, "answer with an event for each sentence as it is ready")
       .Nest("", Fields(options.queue));
   return fields;

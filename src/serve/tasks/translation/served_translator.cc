@@ -34,6 +34,7 @@ class QueuedSentences : public SentenceQueue {
     JobSentence& mine = job->sentences[&done - job->sentences.data()];
     queue_->Done(done, [&] {
       mine.result = std::move(result);
+      if (mine.remembered) mine.result.translation.hypotheses = {{.text = *mine.remembered}};
       if (job->on_sentence) job->on_sentence(mine);
     });
   }
@@ -51,6 +52,10 @@ class QueuedSentences : public SentenceQueue {
 };
 
 }  // namespace
+
+std::string SourceOf(const JobSentence& sentence) {
+  return sentence.text.substr(0, sentence.source_bytes);
+}
 
 std::vector<JobItem*> SentenceJob::Items() {
   std::vector<JobItem*> items;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "memory/translation_memory.h"
 #include "model/training_text.h"
 #include "serve/request_queue.h"
 #include "serve/serve_options.h"
@@ -19,7 +20,14 @@ constexpr const char* kTranslateRoute = "/v1/translate";
 
 struct JobSentence : JobItem, Sentence {
   SentenceResult result;
+  bool with_memory = false;                 // one was asked for
+  std::vector<MemoryMatch> matches;         // that it has
+  size_t source_bytes = std::string::npos;  // of the text; a match that the model reads follows
+  std::optional<std::string> remembered;    // the memory's target, in place of a translation
 };
+
+// The sentence as it was sent.
+std::string SourceOf(const JobSentence& sentence);
 
 struct SentenceJob : Job {
   std::vector<JobItem*> Items() override;

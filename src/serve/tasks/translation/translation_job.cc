@@ -7,6 +7,8 @@
 
 #include "attend/error.h"
 #include "base/excerpt.h"
+#include "tasks/translation/matched_text.h"
+#include "tasks/translation/quality.h"
 #include "tasks/translation/sentence_splitting.h"
 #include "text/overlong_parts.h"
 #include "text/visible_text.h"
@@ -35,10 +37,12 @@ class JobMaker {
     whole_ = WholeLineTokens(asked.split_sentences, job->model->training_text(), most_pieces_);
   }
 
-  void Add(TranslationJob::Text* text) {
+  // `index`: of the text in the request.
+  void Add(TranslationJob::Text* text, size_t index) {
     check_();
     text->job = job_;
     text->first = job_->sentences.size();
+    if (asked_.beginnings.OfText(index)) return AddWhole(text, index);
     const bool by_lines = whole_ > 0;
     const std::vector<TextPart> parts =
         by_lines ? LineParts(text->text)
@@ -49,6 +53,38 @@ class JobMaker {
   }
 
  private:
+  // One line, of which the output's beginning is given.
+  void AddWhole(TranslationJob::Text* text, size_t index) {
+    const std::vector<TextPart> lines = LineParts(text->text);
+    if (lines.empty() && asked_.beginnings.next_words == 0) return;  // it stays as it is
+    if (lines.size() != 1) {
+      throw Error(ErrorKind::kInput, fmt::format("a text with a target_prefix has {} lines, "
+                                                 "expected one",
+                                                 lines.size()));
+    }
+    const std::string_view line = ViewOf(*text, lines[0]);
+    std::vector<int32_t> ids = MayFit(line) ? Encode(line) : std::vector<int32_t>();
+    if (!MayFit(line) || !Fits(ids)) {
+      throw Error(
+          ErrorKind::kInput,
+          fmt::format("a text with a target_prefix has {} bytes and more than {} tokens; it "
+                      "is not divided: shorten it",
+                      line.size(), most_pieces_));
+    }
+    Keep(text, lines[0], std::move(ids));
+    JobSentence& sentence = job_->sentences.back();
+    const OutputBeginnings& beginnings = asked_.beginnings;
+    sentence.next_words = beginnings.next_words;
+    sentence.prefix = beginnings.ids.empty()
+                          ? job_->model->translator().EncodeBeginning(
+                                sentence.text, beginnings.texts[index], asked_.protect)
+                          : beginnings.ids[index];
+    if (std::ssize(sentence.prefix) > most_pieces_) {
+      throw Error(ErrorKind::kInput, fmt::format("target_prefix has {} tokens, expected at most {}",
+                                                 sentence.prefix.size(), most_pieces_));
+    }
+  }
+
   // A line that is too long as a whole is translated in parts of whole sentences.
   void AddLine(TranslationJob::Text* text, const TextPart& part) {
     const std::string_view line = ViewOf(*text, part);
@@ -129,6 +165,30 @@ class JobMaker {
           job_->model->translator().MaxLength(std::ssize(sentence.ids), asked_.translation));
     }
     job_->sentences.push_back({{}, std::move(sentence), {}});
+    if (asked_.loaded_memory) Remember(&job_->sentences.back());
+  }
+
+  void Remember(JobSentence* sentence) const {
+    sentence->with_memory = true;
+    sentence->matches = asked_.loaded_memory->Find(sentence->text, asked_.match);
+    const bool exact = !sentence->matches.empty() && sentence->matches[0].score == 100;
+    if (sentence->matches.empty() || asked_.attention) return;
+    if (!exact || !asked_.memory_exact) return ReadMatch(sentence);
+    sentence->remembered = sentence->matches[0].target;
+    sentence->ids.clear();  // the model has no work with it
+  }
+
+  // As LineBatch does.
+  void ReadMatch(JobSentence* sentence) const {
+    const std::string& target = sentence->matches[0].target;
+    const bool reads = ReadsMatches(job_->model->translator().source());
+    if (!reads || sentence->ids.empty() || !ProtectedParts(target).empty()) return;
+    std::string text = WithMatch(sentence->text, target);
+    std::vector<int32_t> ids = Encode(text);
+    if (!Fits(ids)) return;
+    sentence->source_bytes = sentence->text.size();
+    sentence->text = std::move(text);
+    sentence->ids = std::move(ids);
   }
 
   void CheckSentences(size_t more) const {
@@ -214,6 +274,16 @@ bool TranslationJob::Text::Finished() const { return std::ranges::all_of(Sentenc
 
 int64_t TranslationJob::Text::UnknownCharacters() const { return UnknownCharactersOf(Sentences()); }
 
+std::optional<double> TranslationJob::Text::Quality() const {
+  MeanQuality quality;
+  for (const JobSentence& sentence : Sentences()) {
+    if (!sentence.options.quality) return std::nullopt;
+    quality.Add(sentence.result.translation.AtRank(0));
+  }
+  if (parts.empty()) return std::nullopt;
+  return quality.Value();
+}
+
 int64_t TranslationJob::Sentences() const {
   int64_t sentences = 0;
   for (const ModelJob& job : jobs) sentences += std::ssize(job.sentences);
@@ -251,7 +321,7 @@ std::shared_ptr<TranslationJob> MakeJob(
   }
   for (size_t i = 0; i < texts.size(); ++i) {
     request->texts.push_back({.text = std::move(texts[i])});
-    makers[of_text[i]].Add(&request->texts.back());
+    makers[of_text[i]].Add(&request->texts.back(), i);
   }
   const bool bulk = asked.queue.IsBulk(request->Sentences());
   for (ModelJob& job : request->jobs) job.bulk = bulk;

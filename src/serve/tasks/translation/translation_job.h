@@ -7,6 +7,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -45,6 +46,8 @@ struct TranslationJob {
     // No best hypothesis of its sentences was cut.
     bool Finished() const;
     int64_t UnknownCharacters() const;
+    // Of the best hypotheses of its sentences together, where it was asked for.
+    std::optional<double> Quality() const;
   };
 
   std::deque<ModelJob> jobs;  // of each model one, in the order of their first texts
@@ -62,8 +65,9 @@ struct TranslationJob {
 
 // `of_text` gives each text's model. A sentence is divided if it has more tokens than
 // max_input_tokens or the model allows, or more than 64 bytes for each of these. Throws
-// Error(kInput) for more sentences than max_sentences, and with attention for a sentence that is
-// too long. A megabyte takes seconds of work; `check` is called often meanwhile and may throw.
+// Error(kInput) for more sentences than max_sentences, and with attention, or with a beginning of
+// its output, for a sentence that is too long. A megabyte takes seconds of work; `check` is called
+// often meanwhile and may throw.
 std::shared_ptr<TranslationJob> MakeJob(
     const std::vector<std::shared_ptr<ServedTranslator>>& models,
     const std::vector<size_t>& of_text, std::vector<std::string> texts, const RequestOptions& asked,

@@ -1,8 +1,10 @@
 #include "serve/tasks/translation/translation_openapi.h"
 
+#include <algorithm>
 #include <set>
 
 #include "serve/openapi.h"
+#include "serve/tasks/translation/alternatives_api.h"
 #include "serve/tasks/translation/model_choice.h"
 #include "serve/tasks/translation/request_options.h"
 
@@ -44,17 +46,44 @@ class Choices {
   std::set<std::string> names_, sources_, targets_;
 };
 
-Json NativeRequest(const ServeOptions& options, const Choices& choices) {
+// With what the server gives who names nothing.
+void AddFields(const FieldList& fields, Json* properties) {
+  const Json defaults = FieldsToJson(fields);
+  for (const Field& field : fields.fields()) {
+    (*properties)[field.name] = openapi::SchemaOf(field);
+    (*properties)[field.name]["default"] = defaults[field.name];
+  }
+}
+
+Json AlternativesSchema(const ServeOptions& options, const Choices& choices) {
+  AlternativesRequest asked{.options = UsualRequest(options)};
+  asked.count = std::min(asked.count, options.max_beam_size);
+  Json properties;
+  properties["text"] = {{"type", "string"}, {"description", "one line, which is not divided"}};
+  properties["target_prefix"] = {
+      {"type", "string"},
+      {"description", "whole words that the translation begins with; empty: none"},
+      {"default", ""}};
+  AddFields(Fields(asked), &properties);
+  for (const char* name : {"beam_size", "count"})
+    properties[name]["maximum"] = options.max_beam_size;
+  choices.SetIn(&properties, false);
+  return {{"type", "object"},
+          {"required", {"text"}},
+          {"additionalProperties", false},
+          {"properties", properties}};
+}
+
+Json NativeRequest(const ServeOptions& options, const Choices& choices, const Memories& memories) {
   RequestOptions asked = UsualRequest(options);
   Json properties;
   properties["text"] = TextOrTexts();
   properties["text"]["description"] = "what to translate";
-  const FieldList fields = Fields(asked);
-  const Json defaults = FieldsToJson(fields);
-  for (const Field& field : fields.fields()) {
-    properties[field.name] = openapi::SchemaOf(field);
-    properties[field.name]["default"] = defaults[field.name];
-  }
+  AddFields(Fields(asked), &properties);
+  properties["target_prefix"] = TextOrTexts();
+  properties["target_prefix"]["description"] =
+      "whole words that the translation begins with, of all texts or of each; a text that has them "
+      "is one line and is not divided; empty: none";
   properties["beam_size"]["maximum"] = options.max_beam_size;
   Json& splitting =
       properties["split_sentences"];  // older clients say true (always) and false (never)
@@ -65,6 +94,10 @@ Json NativeRequest(const ServeOptions& options, const Choices& choices) {
   for (const char* name : {"n_best", "mbr_samples", "beam_groups"})
     properties[name]["maximum"] = options.max_beam_size;
   choices.SetIn(&properties, false);
+  Json names = Json::array({""});
+  for (const auto& [name, _] : memories.all()) names.push_back(name);
+  properties["memory"]["enum"] = std::move(names);
+  properties["memory"]["x-of-models"] = true;
   return {{"type", "object"},
           {"required", {"text"}},
           {"additionalProperties", false},
@@ -140,10 +173,28 @@ void DescribeNative(Json* paths) {
   (*paths)[kTranslateRoute]["post"] =
       WithBody(Operation("translate", std::move(answer), Refusals()),
                Content(json, Reference("NativeRequest")));
+  (*paths)[kAlternativesRoute]["post"] =
+      WithBody(Operation("what a translation may have at a position",
+                         Content(json, Reference("Alternatives")), Refusals()),
+               Content(json, Reference("AlternativesRequest")));
+}
+
+// 501: documents need the Python package.
+void DescribeFiles(Json* paths) {
+  const std::string json = "application/json";
+  const std::vector<int> refusals = {400, 403, 413, 415, 421, 429, 500, 501, 503, 504};
+  (*paths)[kMemoriesRoute]["get"] =
+      Operation("the translation memories", Content(json, Reference("Memories")), {});
   (*paths)["/v1/check_file"]["post"] =
       WithBody(Operation("whether /translate_file takes a file; an empty object if it does",
-                         Content(json, {{"type", "object"}}), Refusals()),
+                         Content(json, {{"type", "object"}}), refusals),
                Content(kMultipart, Reference("FileBeginning")));
+  Json answer = Content(json, Reference("TranslatedFile"));
+  answer["content"]["text/event-stream"] = {{"schema", Reference("FileEvent")}};
+  (*paths)["/translate_file"]["post"] =
+      WithBody(Operation("translate a file", std::move(answer), refusals),
+               Content(kMultipart, Reference("FileRequest")));
+  (*paths)["/download_file/{name}"]["get"] = Download();
 }
 
 void DescribeLibre(Json* paths) {
@@ -155,10 +206,6 @@ void DescribeLibre(Json* paths) {
   (*paths)["/translate"]["post"] =
       WithBody(Operation("translate", Content(json, Reference("LibreTranslation")), Refusals()),
                AnyBody("LibreRequest"));
-  (*paths)["/translate_file"]["post"] = WithBody(
-      Operation("translate a file", Content(json, Reference("TranslatedFile")), Refusals()),
-      Content(kMultipart, Reference("FileRequest")));
-  (*paths)["/download_file/{name}"]["get"] = Download();
   (*paths)["/detect"]["post"] =
       WithBody(Operation("the language of a text", Content(json, Reference("Detections")),
                          {400, 403, 413, 415, 421, 429, 500, 501, 503, 504}),
@@ -169,15 +216,20 @@ void DescribeLibre(Json* paths) {
 
 }  // namespace
 
-void DescribeTranslation(const ServeOptions& options, const ModelStore& models, Json* document) {
+void DescribeTranslation(const ServeOptions& options, const ModelStore& models,
+                         const ServedGlossaries& glossaries, const Memories& memories,
+                         Json* document) {
   const Choices choices(models);
   Json& schemas = (*document)["components"]["schemas"];
   schemas.update(openapi::FileOf("translation_openapi.json"));
-  schemas["NativeRequest"] = NativeRequest(options, choices);
+  schemas["AlternativesRequest"] = AlternativesSchema(options, choices);
+  schemas["NativeRequest"] = NativeRequest(options, choices, memories);
+  schemas["NativeRequest"]["properties"]["glossary"] = glossaries.Schema();
   AddLibreSchemas(options, choices, &schemas);
   schemas["LibreTranslation"]["properties"]["translatedText"] = TextOrTexts();
   DescribeNative(&(*document)["paths"]);
   DescribeLibre(&(*document)["paths"]);
+  DescribeFiles(&(*document)["paths"]);
 }
 
 }  // namespace attend

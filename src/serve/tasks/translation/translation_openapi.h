@@ -6,11 +6,15 @@
 #include "base/json.h"
 #include "serve/model_store.h"
 #include "serve/serve_options.h"
+#include "serve/tasks/translation/served_glossaries.h"
+#include "serve/tasks/translation/memories.h"
 
 namespace attend {
 
 // Adds to the description. Of these models: what a request may name is theirs.
-void DescribeTranslation(const ServeOptions& options, const ModelStore& models, Json* document);
+void DescribeTranslation(const ServeOptions& options, const ModelStore& models,
+                         const ServedGlossaries& glossaries, const Memories& memories,
+                         Json* document);
 
 }  // namespace attend
 

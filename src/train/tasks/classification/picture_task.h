@@ -25,7 +25,7 @@ class PictureTask : public ModelTask {
 
   const TaskInfo& info() const override;
   const ExampleSource& examples() const override { return *pictures_.train; }
-  int64_t CountTargets(const Batch& batch) const override { return batch.examples().size(); }
+  int64_t CountTargets(const Examples& examples) const override { return examples.size(); }
   double Work(const Example& example) const override;
   bool CanValidate() const override { return pictures_.valid != nullptr; }
   ValidationResult Validate() override;

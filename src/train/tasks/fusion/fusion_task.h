@@ -31,7 +31,7 @@ class FusionTask : public TrainingTask {
   const TaskInfo& info() const override;
   const ExampleSource& examples() const override { return *items_.train; }
   torch::nn::Module& module() override { return *model_; }
-  int64_t CountTargets(const Batch& batch) const override { return batch.examples().size(); }
+  int64_t CountTargets(const Examples& examples) const override { return examples.size(); }
   double Work(const Example& example) const override;
   torch::Tensor Loss(const Shard& shard, uint64_t seed) override;
   bool CanValidate() const override { return items_.valid != nullptr; }

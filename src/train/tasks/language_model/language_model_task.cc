@@ -39,9 +39,9 @@ LanguageModelTask::LanguageModelTask(const TaskSetup& setup, PlainText text)
 
 const TaskInfo& LanguageModelTask::info() const { return TrainableLanguageModel().info; }
 
-int64_t LanguageModelTask::CountTargets(const Batch& batch) const {
+int64_t LanguageModelTask::CountTargets(const Examples& examples) const {
   int64_t targets = 0;
-  for (const Example example : batch.examples()) targets += example.Length(0) - 1;
+  for (const Example example : examples) targets += example.Length(0) - 1;
   return targets;
 }
 

@@ -59,9 +59,9 @@ const TaskInfo& MaskedLanguageModelTask::info() const {
   return TrainableMaskedLanguageModel().info;
 }
 
-int64_t MaskedLanguageModelTask::CountTargets(const Batch& batch) const {
+int64_t MaskedLanguageModelTask::CountTargets(const Examples& examples) const {
   int64_t targets = 0;
-  for (const Example example : batch.examples()) targets += CountHidden(example);
+  for (const Example example : examples) targets += CountHidden(example);
   return targets;
 }
 

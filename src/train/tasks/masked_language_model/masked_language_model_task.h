@@ -19,7 +19,7 @@ class MaskedLanguageModelTask : public TextTask {
 
   const TaskInfo& info() const override;
   const ExampleSource& examples() const override { return *train_; }
-  int64_t CountTargets(const Batch& batch) const override;
+  int64_t CountTargets(const Examples& examples) const override;
   double Work(const Example& example) const override;
   ValidationResult Validate() override;
   Json ForExport() const override;

@@ -61,9 +61,9 @@ const ExampleSource& ParsingTask::examples() const {
   return *text_.train;
 }
 
-int64_t ParsingTask::CountTargets(const Batch& batch) const {
+int64_t ParsingTask::CountTargets(const Examples& examples) const {
   int64_t targets = 0;
-  for (const Example example : batch.examples()) targets += example.Length(1) - 1;
+  for (const Example example : examples) targets += example.Length(1) - 1;
   return targets;
 }
 

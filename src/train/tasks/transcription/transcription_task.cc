@@ -44,9 +44,9 @@ TranscriptionTask::TranscriptionTask(const TaskSetup& setup, Recordings recordin
 
 const TaskInfo& TranscriptionTask::info() const { return TrainableTranscription().info; }
 
-int64_t TranscriptionTask::CountTargets(const Batch& batch) const {
+int64_t TranscriptionTask::CountTargets(const Examples& examples) const {
   int64_t targets = 0;
-  for (const Example example : batch.examples()) targets += example.Length(kTranscriptColumn) - 1;
+  for (const Example example : examples) targets += example.Length(kTranscriptColumn) - 1;
   return targets;
 }
 

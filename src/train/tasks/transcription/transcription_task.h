@@ -27,7 +27,7 @@ class TranscriptionTask : public ModelTask {
 
   const TaskInfo& info() const override;
   const ExampleSource& examples() const override { return *recordings_.train; }
-  int64_t CountTargets(const Batch& batch) const override;
+  int64_t CountTargets(const Examples& examples) const override;
   double Work(const Example& example) const override;
   bool CanValidate() const override { return recordings_.valid != nullptr; }
   ValidationResult Validate() override;

@@ -10,6 +10,7 @@
 #include "tasks/translation/protection.h"
 #include "text/lines.h"
 #include "text/sentinels.h"
+#include "text/target_order.h"
 #include "text/tokenizer.h"
 #include "train/tasks/given_vocabulary.h"
 #include "train/tasks/run_model.h"
@@ -78,6 +79,12 @@ void CompleteCase(const Vocabularies& vocabularies, const RunSettings& settings,
                     corpus->case_noise, CaseText(source == LetterCase::kFactor ? target : source)));
   }
   if (!marks) corpus->case_noise = 0;
+}
+
+// A fine-tuned model goes on to write in the order that it learned.
+void CompleteOrder(const Model* init, const RunSettings& settings, CorpusOptions* corpus) {
+  if (init != nullptr && !settings.is_given("right_to_left"))
+    corpus->right_to_left = WritesRightToLeft(init->tokenization);
 }
 
 // What a fine-tuned model protects stays protected.
@@ -183,11 +190,13 @@ std::unique_ptr<TrainingTask> SetUpTranslation(const TaskSetup& setup) {
   CorpusOptions& corpus = TranslationOf(options).corpus;
   CheckBefore(&options, settings);
   std::optional<ParallelText> test = TestText(corpus);
-  const Vocabularies vocabularies = SharedVocabularies(setup);
+  Vocabularies vocabularies = SharedVocabularies(setup);
   if (!MakesVocabulary(options)) {
     for (const auto& vocabulary : {vocabularies.source, vocabularies.target})
       CheckGivenVocabulary(*vocabulary, corpus.vocabulary, settings);
   }
+  CompleteOrder(setup.init.get(), settings, &corpus);
+  if (corpus.right_to_left) vocabularies.target = vocabularies.target->Reversed();
   CompleteCase(vocabularies, settings, &corpus);
   CompleteProtection(vocabularies, setup.init.get(), settings, &corpus.protection);
   CompleteAlignmentLayer(&options);

@@ -5,6 +5,7 @@
 
 #include "tasks/translation/protection.h"
 #include "tasks/translation/translation_search.h"
+#include "text/target_order.h"
 #include "text/tokenizer.h"
 #include "train/tasks/run_model.h"
 #include "train/tasks/translation/translation_train_options.h"
@@ -43,6 +44,7 @@ Json DescribeTokenization(const TrainOptions& options, const Vocabularies& vocab
   VocabularyOptions vocabulary = TranslationOf(options).corpus.vocabulary;
   tokenization["case"] = Fields(vocabulary).Find("case")->ValueText();
   AddProtection(TranslationOf(options).corpus.protection, &tokenization);
+  AddTargetOrder(TranslationOf(options).corpus.right_to_left, &tokenization);
   return tokenization;
 }
 
@@ -76,12 +78,13 @@ Sample MakeSample(nn::SequenceModelImpl& model, const Vocabularies& vocabularies
 }
 
 void CompleteTranslationModel(const ExportedRun& run, Model* model) {
-  const Vocabularies vocabularies = LoadVocabularies(run.directory());
+  Vocabularies vocabularies = LoadVocabularies(run.directory());
   CheckTrainedWith(run, "source vocabulary", *vocabularies.source);
   CheckTrainedWith(run, "target vocabulary", *vocabularies.target);
   model->source_vocabulary = vocabularies.source->bytes();
   model->target_vocabulary = vocabularies.target->bytes();
   model->tokenization = MemberOf<Json>(run.identity.task, "tokenization", run.where);
+  if (WritesRightToLeft(model->tokenization)) vocabularies.target = vocabularies.target->Reversed();
   const Json text = run.identity.task.value("training_text", Json());  // none in older versions
   if (!text.is_null()) FieldsFromJson(text, Fields(model->training_text.emplace()), run.where);
   const auto module = SequenceModelOf(*model, torch::kCPU);

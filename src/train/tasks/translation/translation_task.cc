@@ -222,9 +222,9 @@ void TranslationTask::ReadValidation() {
                 .AddNoise(valid_plain_->examples());
 }
 
-int64_t TranslationTask::CountTargets(const Batch& batch) const {
+int64_t TranslationTask::CountTargets(const Examples& examples) const {
   int64_t targets = 0;
-  for (const Example example : batch.examples()) targets += example.Length(1) - 1;
+  for (const Example example : examples) targets += example.Length(1) - 1;
   return targets;
 }
 

@@ -51,7 +51,7 @@ class TranslationTask : public TrainingTask {
     return *train_;
   }
   torch::nn::Module& module() override { return *model_; }
-  int64_t CountTargets(const Batch& batch) const override;
+  int64_t CountTargets(const Examples& examples) const override;
   double Work(const Example& example) const override;
   torch::Tensor Loss(const Shard& shard, uint64_t seed) override;
   bool CanValidate() const override { return valid_ != nullptr || noised_; }

@@ -105,6 +105,10 @@ FieldList CorpusFields(CorpusOptions& options) {
            kIdentity)
       .Nest("", ReadingFields(options))
       .Nest("", HeldOutFields(options))
+      .Add("right_to_left", &options.right_to_left,
+           "learn to write targets from their last token to their first; translations are given "
+           "as usual. For `attend rerank` beside a usual model",
+           kIdentity)
       .Nest("", Fields(options.protection), kIdentity)
       .Add("protect_examples", &options.protect_examples, 0, 1,
            "with protect: share of training pairs that get extra placeholders, in place of words "
@@ -239,6 +243,14 @@ void CheckAlignments(const TranslationTrainOptions& own, const TrainOptions& opt
     Refuse("guided_alignment_weight trains a layer of the model; leave adapter.rank out");
 }
 
+void CheckOrder(const TranslationTrainOptions& own) {
+  if (!own.corpus.right_to_left) return;
+  if (own.corpus.objective != TrainingObjective::kTranslation)
+    Refuse("right_to_left is for objective translation; leave one of them out");
+  if (own.guided_alignment_weight > 0)
+    Refuse("right_to_left and guided_alignment_weight exclude each other; leave one of them out");
+}
+
 // The vocabulary's type decides which way of sampling there is.
 void CheckSampling(const CorpusOptions& corpus, bool makes_vocabulary) {
   if (corpus.bpe_dropout > 0 && corpus.sampling_alpha > 0) {
@@ -299,6 +311,7 @@ void TranslationTrainOptions::Check(const TrainOptions& options) const {
   CheckPair(corpus.test_source, corpus.test_target, "test");
   CheckFiles(corpus);
   CheckAlignments(*this, options);
+  CheckOrder(*this);
   CheckDistillation(*this, options);
   CheckVocabularyOptions(corpus, !options.init.empty());
   CheckSampling(corpus, MakesVocabulary(options));

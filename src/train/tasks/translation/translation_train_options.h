@@ -47,6 +47,7 @@ struct CorpusOptions {
   CorpusFilters filters;
   std::string vocab, source_vocab, target_vocab;
   bool joint_vocab = true;
+  bool right_to_left = false;    // targets are learned and written from their end
   VocabularyOptions vocabulary;  // of the one that is made; `case` also decides how outputs are
                                  // scored
 

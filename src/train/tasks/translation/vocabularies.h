@@ -13,10 +13,11 @@
 
 namespace attend {
 
-// Two pointers to one object where both sides share a vocabulary.
+// Of one object where both sides share a vocabulary; the target's ids may stand in the opposite
+// order.
 struct Vocabularies {
   std::shared_ptr<const Vocabulary> source, target;
-  bool joint() const { return source == target; }
+  bool joint() const { return &source->tokenizer() == &target->tokenizer(); }
 };
 
 // By the options: `vocab`, or `source_vocab` and `target_vocab`, or made by `vocab_size` from the

@@ -1,0 +1,103 @@
+#include "memory/memory_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "attend/error.h"
+#include "base/files.h"
+
+namespace attend {
+namespace {
+
+using testing::HasSubstr;
+
+std::string Written(const std::string& name, const std::string& text) {
+  const std::string path = testing::TempDir() + name;
+  WriteFileAtomically(path, text);
+  return path;
+}
+
+std::string ErrorOf(const std::string& path, const std::string& source = "",
+                    const std::string& target = "") {
+  try {
+    LoadMemory(path, source, target);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kInput);
+    return error.what();
+  }
+  return "no error";
+}
+
+// Units by the source's length.
+std::string TextOf(const TranslationMemory& memory) {
+  std::string text;
+  for (const MemoryUnit& unit : memory.units()) text += unit.source + "|" + unit.target + "\n";
+  return text;
+}
+
+TEST(MemoryFileTest, ATableHasSourceAndTargetBetweenTabs) {
+  const auto path =
+      Written("memory.tsv", "A dog\tEin Hund\tx\r\n\nA big dog\tEin gro\xc3\x9f\xff\n");
+  EXPECT_EQ(TextOf(*LoadMemory(path)), "A dog|Ein Hund\nA big dog|Ein groß\uFFFD\n");
+  EXPECT_THAT(ErrorOf(Written("bad.tsv", "A dog\tEin Hund\nA cat\n")),
+              HasSubstr("bad.tsv:2: 'A cat' has no tab"));
+  EXPECT_THAT(ErrorOf(Written("empty.tsv", "\n")), HasSubstr("no text with its translation"));
+  EXPECT_THAT(ErrorOf(testing::TempDir() + "missing.tsv"), HasSubstr("missing.tsv"));
+}
+
+std::string Tmx(const std::string& units, const std::string& language = "en-US") {
+  return "<?xml version=\"1.0\"?><tmx version=\"1.4\"><header srclang=\"" + language +
+         "\" segtype=\"sentence\"/><body>" + units + "</body></tmx>";
+}
+
+TEST(MemoryFileTest, ATmxHasTextsWithoutTheirCodes) {
+  const auto path = Written("memory.tmx", Tmx("<tu><note>A</note><tuv xml:lang=\"en-us\"><seg>A "
+                                              "<bpt i=\"1\">&lt;b></bpt>d<hi>o</hi>g<ept i=\"1\">"
+                                              "&lt;/b></ept></seg></tuv>\n<tuv xml:lang=\"DE\">"
+                                              "<seg>Ein\nHund &amp; <ph>x<sub>y</sub></ph></seg>"
+                                              "</tuv></tu><tu><tuv xml:lang=\"en-US\"><seg>A red "
+                                              "cat</seg></tuv></tu>"));
+  EXPECT_EQ(TextOf(*LoadMemory(path)), "A dog|Ein Hund &\n");
+  EXPECT_EQ(TextOf(*LoadMemory(path, "de", "en")), "Ein Hund &|A dog\n");
+  EXPECT_THAT(ErrorOf(path, "fr", "de"), HasSubstr("no text with its translation"));
+  EXPECT_THAT(ErrorOf(path, "e"), HasSubstr("no text with its translation"));
+}
+
+TEST(MemoryFileTest, ATmxIsReadInUtf16Too) {
+  std::string wide = "\xff\xfe";
+  for (const char c : Tmx("<tu><tuv lang=\"en-US\"><seg>A dog</seg></tuv><tuv lang=\"de\"><seg>Ein "
+                          "Hund</seg></tuv></tu>"))
+    wide += {c, '\0'};
+  EXPECT_EQ(TextOf(*LoadMemory(Written("wide.tmx", wide))), "A dog|Ein Hund\n");
+}
+
+TEST(MemoryFileTest, ATmxThatSaysTooLittleOrIsNoneIsRefused) {
+  const std::string three =
+      "<tu>\n<tuv xml:lang=\"en\"><seg>a</seg></tuv><tuv xml:lang=\"de\"><seg>b</seg></tuv>"
+      "<tuv xml:lang=\"fr\"><seg>c</seg></tuv></tu>";
+  const auto path = Written("three.tmx", Tmx(three, "*all*"));
+  EXPECT_THAT(ErrorOf(path), HasSubstr("three.tmx:2: the file does not say which language is the "
+                                       "source"));
+  EXPECT_THAT(ErrorOf(path, "en"), HasSubstr("in 'de' and 'fr'; name the target language"));
+  EXPECT_EQ(TextOf(*LoadMemory(path, "en", "fr")), "a|c\n");
+  EXPECT_THAT(ErrorOf(Written("cut.tmx", Tmx(three).substr(0, 150))),
+              HasSubstr("no well-formed XML"));
+  EXPECT_THAT(ErrorOf(Written("page.tmx", "<html/>")), HasSubstr("the root is <html>"));
+  EXPECT_THAT(ErrorOf(Written("text.tmx", "A dog\tEin Hund\n")), HasSubstr("no well-formed XML"));
+  // Entities that grow without end.
+  std::string bomb = "<!DOCTYPE tmx [<!ENTITY a0 \"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\">";
+  for (int i = 1; i < 9; ++i) {
+    bomb += "<!ENTITY a" + std::to_string(i) + " \"";
+    for (int j = 0; j < 40; ++j) bomb += "&a" + std::to_string(i - 1) + ";";
+    bomb += "\">";
+  }
+  EXPECT_THAT(ErrorOf(Written("bomb.tmx", bomb + "]><tmx><header srclang=\"en\"/><body><tu><tuv "
+                                                 "xml:lang=\"en\"><seg>&a8;</seg></tuv></tu></body>"
+                                                 "</tmx>")),
+              HasSubstr("no well-formed XML"));
+}
+
+}  // namespace
+}  // namespace attend

@@ -1,0 +1,92 @@
+#include "serve/tasks/translation/background_process.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <string_view>
+
+#include "attend/error.h"
+
+namespace attend {
+namespace {
+
+constexpr int kNotStarted = 127;  // as a shell says it
+constexpr int kLowestPriority = 19;
+
+std::vector<char*> Pointers(std::vector<std::string>* texts) {
+  std::vector<char*> pointers;
+  for (std::string& text : *texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+// Threads that wait in turns: spinning ones would take the processors from others.
+std::vector<std::string> Environment() {
+  constexpr std::string_view kWait = "OMP_WAIT_POLICY=";
+  std::vector<std::string> variables;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    if (!std::string_view(*variable).starts_with(kWait)) variables.emplace_back(*variable);
+  }
+  variables.push_back(std::string(kWait) + "passive");
+  return variables;
+}
+
+// In the child of a process of many threads: nothing here may allocate memory or take a lock.
+[[noreturn]] void Become(pid_t parent, char** arguments, char** environment, int log) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(kNotStarted);  // it died meanwhile
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  signal(SIGPIPE, SIG_DFL);
+  setpriority(PRIO_PROCESS, 0, kLowestPriority);
+  const sched_param idle = {};
+  sched_setscheduler(0, SCHED_IDLE, &idle);
+  dup2(log, STDOUT_FILENO);
+  dup2(log, STDERR_FILENO);
+  execve(arguments[0], arguments, environment);
+  _exit(kNotStarted);
+}
+
+}  // namespace
+
+BackgroundProcess::BackgroundProcess(const std::vector<std::string>& arguments,
+                                     const std::filesystem::path& log) {
+  std::vector<std::string> texts = arguments, variables = Environment();
+  const std::vector<char*> pointers = Pointers(&texts), environment = Pointers(&variables);
+  const int file = open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  const pid_t parent = getpid();
+  if (file >= 0) id_ = fork();
+  const int reason = errno;
+  if (id_ == 0)
+    Become(parent, const_cast<char**>(pointers.data()), const_cast<char**>(environment.data()),
+           file);
+  if (file >= 0) close(file);
+  if (id_ > 0) return;
+  throw Error(ErrorKind::kRuntime, fmt::format("can't start '{}' with its log in '{}': {}",
+                                               arguments[0], log.string(), std::strerror(reason)));
+}
+
+BackgroundProcess::~BackgroundProcess() {
+  if (Status()) return;
+  kill(id_, SIGKILL);
+  while (waitpid(id_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+std::optional<int> BackgroundProcess::Status() {
+  int status = 0;
+  if (!status_ && waitpid(id_, &status, WNOHANG) == id_)
+    status_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return status_;
+}
+
+}  // namespace attend

@@ -1,0 +1,113 @@
+#include "serve/tasks/translation/documents.h"
+
+#include <fmt/format.h>
+
+#include <exception>
+#include <thread>
+#include <utility>
+
+#include "base/python_interpreter.h"
+#include "serve/refusal.h"
+#include "serve/tasks/translation/file_check.h"
+
+namespace attend {
+
+Documents::Documents(const ServeOptions& options)
+    : off_(options.documents == DocumentUse::kOff),
+      most_(options.document_count),
+      limits_({.memory_bytes = options.document_memory << 20}) {
+  known_ = off_;
+  if (off_) why_not_ = "this server runs with --documents off";
+}
+
+void Documents::WhenKnown(std::function<void()> call) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (closed_) return;
+    if (!known_) {
+      waiting_.push_back(std::move(call));
+      if (asked_) return;
+      asked_ = true;
+    }
+  }
+  if (call) return call();
+  Run(&finding_, 1, [this] { Find(); });
+}
+
+void Documents::Find() {
+  Json formats = Json::object();
+  std::string why_not;
+  const PythonInterpreter python = FindPython();
+  try {
+    formats = Start([] { return true; }).Formats();
+  } catch (const std::exception& error) {
+    why_not = fmt::format(
+        "documents need the Python package, which '{}' can't use on this server ({}); pip install "
+        "'attend[documents]', or name a Python that has it in ATTEND_PYTHON, and start the server "
+        "again",
+        python.program, error.what());
+  }
+  std::vector<std::function<void()>> waiting;
+  {
+    const std::lock_guard lock(mutex_);
+    formats_ = std::move(formats);
+    why_not_ = std::move(why_not);
+    known_ = true;
+    waiting.swap(waiting_);
+    if (closed_) waiting.clear();
+  }
+  for (const auto& call : waiting) call();
+}
+
+std::vector<std::string> Documents::Usable() const {
+  std::vector<std::string> usable;
+  const std::lock_guard lock(mutex_);
+  for (const std::string& suffix : DocumentSuffixes()) {
+    if (formats_.value(suffix, "none") == "") usable.push_back(suffix);
+  }
+  return usable;
+}
+
+void Documents::Check(const std::string& suffix) const {
+  const std::lock_guard lock(mutex_);
+  if (!why_not_.empty()) throw Refusal(501, why_not_);
+  const std::string why_not = formats_.value(suffix, "the Python package is of another version");
+  if (!why_not.empty()) throw Refusal(501, fmt::format("{}, on this server", why_not));
+}
+
+bool Documents::TryRun(std::function<void()> work) {
+  return Run(&running_, most_, std::move(work));
+}
+
+bool Documents::Run(int64_t* threads, int64_t most, std::function<void()> work) {
+  const std::lock_guard lock(mutex_);
+  if (closed_ || *threads >= most) return false;
+  std::thread([this, threads, work = std::move(work)]() mutable {
+    work();
+    work = nullptr;  // what it holds goes before its end is told
+    const std::lock_guard ending(mutex_);
+    --*threads;
+    ended_.notify_all();
+  }).detach();
+  ++*threads;
+  return true;
+}
+
+DocumentProcess Documents::Start(const std::function<bool()>& wanted) const {
+  return DocumentProcess(FindPython(), limits_, [this, wanted] { return !closed() && wanted(); });
+}
+
+bool Documents::closed() const {
+  const std::lock_guard lock(mutex_);
+  return closed_;
+}
+
+void Documents::Close() {
+  std::vector<std::function<void()>> dropped;  // destroyed without the lock
+  std::unique_lock lock(mutex_);
+  closed_ = true;
+  waiting_.swap(dropped);
+  ended_.wait(lock, [this] { return running_ + finding_ == 0; });
+}
+
+}  // namespace attend

@@ -1,0 +1,180 @@
+#include "serve/tasks/translation/project.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <ctime>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "attend/error.h"
+#include "base/json.h"
+#include "text/lines.h"
+
+namespace attend {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr const char* kProjectFile = "project.json";
+constexpr const char* kLogFile = "corrections.jsonl";
+constexpr const char* kVersionFile = "version.json";
+constexpr const char* kCurrent = "current";
+constexpr const char* kAdapter = "adapter";
+
+bool IsLetterOrDigit(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+// 0: it is none.
+int64_t NumberOf(const fs::path& directory) {
+  const std::string name = directory.filename().string();
+  int64_t number = 0;
+  const auto [end, status] = std::from_chars(name.data(), name.data() + name.size(), number);
+  return status == std::errc() && end == name.data() + name.size() ? number : 0;
+}
+
+}  // namespace
+
+FieldList Fields(ProjectVersion& version) {
+  FieldList fields;
+  fields
+      .Add("corrections", &version.corrections, 0, 1e15,
+           "corrections that there were when training began")
+      .Add("finished", &version.finished, 0, 1e15, "when training ended, in seconds since 1970")
+      .Add("seconds", &version.seconds, 0, 1e15, "that training took");
+  return fields;
+}
+
+bool IsProjectName(const std::string& name) {
+  return !name.empty() && name.size() <= 64 && IsLetterOrDigit(name[0]) &&
+         std::ranges::all_of(
+             name, [](char c) { return IsLetterOrDigit(c) || c == '.' || c == '_' || c == '-'; });
+}
+
+Project::Project(const fs::path& directory, const std::string& model) : directory_(directory) {
+  AtomicDirectory made(directory);
+  WriteFileSynced(made.path() / kProjectFile, Dump({{"model", model}}) + "\n");
+  WriteFileSynced(made.path() / kLogFile, "");
+  made.Commit();
+  Open();
+}
+
+Project::Project(const fs::path& directory) : directory_(directory) { Open(); }
+
+void Project::Open() {
+  const fs::path file = directory_ / kProjectFile;
+  model_ = MemberOf<std::string>(ParseJson(ReadFile(file), file.string()), "model", file.string());
+  log_ = std::make_unique<GrowingFile>(directory_ / kLogFile);
+  const std::string text = ReadFile(log_->path());
+  const size_t whole = text.rfind('\n') + 1;  // 0 where there is none
+  if (whole < text.size()) log_->Truncate(static_cast<int64_t>(whole));
+  corrections_ = std::ranges::count(text, '\n');
+  Read();  // is it damaged?
+  fs::remove_all(training());
+  ReadVersions();
+}
+
+fs::path Project::PathOf(int64_t version) const {
+  return directory_ / "versions" / std::to_string(version);
+}
+
+void Project::ReadVersions() {
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(directory_ / "versions", none)) {
+    ProjectVersion version{.number = NumberOf(entry.path())};
+    if (version.number == 0) continue;
+    const fs::path file = entry.path() / kVersionFile;
+    FieldsFromJson(ParseJson(ReadFile(file), file.string()), Fields(version), file.string());
+    versions_.push_back(version);
+  }
+  std::ranges::sort(versions_, {}, &ProjectVersion::number);
+}
+
+int64_t Project::current() const {
+  std::error_code none;
+  const fs::path link = fs::read_symlink(directory_ / kCurrent, none);
+  return none ? 0 : NumberOf(link.parent_path());
+}
+
+void Project::Add(const std::vector<Correction>& corrections) {
+  const int64_t now = std::time(nullptr), before = log_->size();
+  std::string lines;
+  for (const Correction& one : corrections)
+    lines += Dump({{"time", now}, {"source", one.source}, {"target", one.target}}) + "\n";
+  try {
+    log_->Write(lines);
+    log_->Sync();
+  } catch (const Error&) {  // a full disk: nothing of them stays
+    log_->Truncate(before);
+    throw;
+  }
+  corrections_ += std::ssize(corrections);
+}
+
+std::vector<Correction> Project::Read() const {
+  LineReader reader(log_->path().string(), FormatCheck::kText);
+  std::vector<Correction> corrections;
+  std::unordered_map<std::string, size_t> places;
+  for (std::string line; reader.Next(&line);) {
+    const std::string where = fmt::format("{}:{}", reader.name(), reader.lines());
+    const Json json = ParseJson(line, where);
+    Correction one{MemberOf<std::string>(json, "source", where),
+                   MemberOf<std::string>(json, "target", where)};
+    const auto [place, added] = places.emplace(one.source, corrections.size());
+    if (added) {
+      corrections.push_back(std::move(one));
+    } else {
+      corrections[place->second] = std::move(one);
+    }
+  }
+  return corrections;
+}
+
+void Project::AddVersion(const fs::path& adapter, ProjectVersion facts, int64_t most) {
+  facts.number = versions_.empty() ? 1 : versions_.back().number + 1;
+  fs::create_directories(directory_ / "versions");
+  AtomicDirectory made(PathOf(facts.number));
+  fs::rename(adapter, made.path() / kAdapter);
+  WriteFileSynced(made.path() / kVersionFile, Dump(FieldsToJson(Fields(facts))) + "\n");
+  made.Commit();
+  versions_.push_back(facts);
+  Serve(facts.number);
+  while (std::ssize(versions_) > most) {
+    fs::remove_all(PathOf(versions_.front().number));
+    versions_.erase(versions_.begin());
+  }
+}
+
+void Project::Serve(int64_t version) {
+  const fs::path link = directory_ / kCurrent;
+  if (version == 0) {
+    fs::remove(link);
+    return SyncDirectory(directory_);
+  }
+  if (std::ranges::find(versions_, version, &ProjectVersion::number) == versions_.end()) {
+    throw Error(ErrorKind::kUsage,
+                versions_.empty()
+                    ? fmt::format("version is {}, expected 0: there is none yet", version)
+                    : fmt::format("version is {}, expected one of {} to {}, or 0 for none", version,
+                                  versions_.front().number, versions_.back().number));
+  }
+  const fs::path next = directory_ / (std::string(kCurrent) + kTemporarySuffix);
+  fs::remove(next);
+  fs::create_symlink(fs::path("versions") / std::to_string(version) / kAdapter, next);
+  fs::rename(next, link);
+  SyncDirectory(directory_);
+}
+
+// What is half removed has another name by then.
+void Project::Remove() {
+  const fs::path gone = directory_.parent_path() / ("." + directory_.filename().string() + ".gone");
+  log_.reset();
+  fs::remove_all(gone);
+  fs::rename(directory_, gone);
+  SyncDirectory(gone.parent_path());
+  fs::remove_all(gone);
+}
+
+}  // namespace attend

@@ -1,0 +1,220 @@
+#include "tasks/translation/term_paths.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <sstream>
+
+#include "search/scores.h"
+#include "search/search_batch.h"
+#include "search/table_stepper_fixture.h"
+
+namespace attend {
+namespace {
+
+using Ids = std::vector<int32_t>;
+
+// Cuts a text into the longest tokens that there are, after a space; nothing where it can't.
+TermPaths::Encode LongestTokens(const std::vector<std::string>& tokens) {
+  return [tokens](const std::string& text) {
+    Ids ids;
+    for (std::string rest = " " + text; !rest.empty();) {
+      int32_t best = -1;
+      for (int32_t id = 0; id < std::ssize(tokens); ++id) {
+        if (tokens[id].empty() || !rest.starts_with(tokens[id])) continue;
+        if (best < 0 || tokens[id].size() > tokens[best].size()) best = id;
+      }
+      if (best < 0) return Ids();
+      ids.push_back(best);
+      rest.erase(0, tokens[best].size());
+    }
+    return ids;
+  };
+}
+
+std::vector<FoundTerm> TermsFrom(const std::vector<std::vector<TermTarget>>& targets) {
+  std::vector<FoundTerm> terms;
+  for (const auto& each : targets) terms.push_back({0, 0, each});
+  return terms;
+}
+
+// Whether the word is an inflected form: at most three letters more.
+bool IsForm(const std::string& word, const TermTarget& target) {
+  return word.starts_with(target.text) &&
+         word.size() <= target.text.size() + (target.inflect ? 3 : 0);
+}
+
+struct Wanted {
+  std::vector<TermTarget> targets;
+  int64_t count;
+};
+
+int64_t MissingIn(const std::string& text, const std::vector<Wanted>& wanted) {
+  int64_t missing = 0;
+  for (const auto& [targets, count] : wanted) {
+    int64_t has = 0;
+    std::istringstream words(text);
+    for (std::string word; words >> word;)
+      has += std::ranges::any_of(targets, [&](const auto& each) { return IsForm(word, each); });
+    missing += std::max<int64_t>(0, count - has);
+  }
+  return missing;
+}
+
+// Tokens that write the words a, ab, abb ... in several ways.
+const std::vector<std::string> kTokens = {"", "", "", "", " ab", " a", "b"};
+
+std::vector<SearchResult> AllOutputs(uint64_t seed, int64_t longest,
+                                     const std::vector<Wanted>& wanted) {
+  const TokenTexts texts(kTokens);
+  std::vector<SearchResult> all;
+  const std::function<void(const Ids&, double)> visit = [&](const Ids& ids, double sum) {
+    const int32_t last = ids.empty() ? 2 : ids.back();
+    const int32_t before = ids.empty() ? -1 - 5 : ids.size() == 1 ? 2 : ids[ids.size() - 2];
+    for (const Candidate& next : Next(seed, before, last)) {
+      const double total = sum + next.log_probability;
+      if (next.id == kEos) {
+        all.push_back({.ids = ids,
+                       .score = total / LengthPenalty(std::ssize(ids) + 1, 0.6),
+                       .missing = MissingIn(texts.Of(ids), wanted)});
+      } else if (std::ssize(ids) + 1 < longest) {
+        Ids longer = ids;
+        longer.push_back(next.id);
+        visit(longer, total);
+      }
+    }
+  };
+  visit({}, 0);
+  std::ranges::sort(all, [](const SearchResult& a, const SearchResult& b) {
+    return a.missing != b.missing ? a.missing < b.missing : a.score > b.score;
+  });
+  return all;
+}
+
+TEST(TermPathsTest, AWideBeamFindsTheBestTextWithAllTerms) {
+  const TermTarget a{"a"}, ab{"ab"}, ab_inflected{"ab", true}, abb{"abb"};
+  const std::vector<std::vector<Wanted>> cases = {
+      {{{ab}, 1}},  {{{ab}, 2}},           {{{ab_inflected}, 1}},
+      {{{abb}, 1}}, {{{abb, a}, 2}},       {{{a}, 1}, {{ab_inflected}, 2}},
+      {{{a}, 3}},   {{{abb}, 1}, {{a}, 1}}};
+  const TokenTexts texts(kTokens);
+  int64_t constrained = 0, partial = 0;
+  for (uint64_t seed = 0; seed < 4; ++seed) {
+    for (const auto& wanted : cases) {
+      std::vector<std::vector<TermTarget>> found;
+      for (const Wanted& each : wanted) found.resize(found.size() + each.count, each.targets);
+      const auto paths =
+          std::make_shared<TermPaths>(TermsFrom(found), texts, LongestTokens(kTokens));
+      EXPECT_EQ(paths->count(), std::ssize(found));
+      for (const int64_t longest : {3, 6}) {
+        const std::vector<SearchResult> all = AllOutputs(seed, longest, wanted);
+        const SearchInput input{.source = {5},
+                                .max_length = longest,
+                                .options = {.beam_size = 400, .n_best = 2},
+                                .terms = paths};
+        TableStepper stepper(seed);
+        const auto results = SearchAll({&input, 1}, {.max_beam_size = 420}, &stepper)[0];
+        ASSERT_EQ(results.size(), 2u);
+        for (size_t i = 0; i < results.size(); ++i) {
+          EXPECT_EQ(texts.Of(results[i].ids), texts.Of(all[i].ids)) << seed;
+          EXPECT_EQ(results[i].ids, all[i].ids) << seed;
+          EXPECT_EQ(results[i].missing, all[i].missing);
+        }
+        constrained += results[0].constrained;
+        partial += results[0].missing > 0;
+      }
+    }
+  }
+  EXPECT_GT(constrained, 20);
+  EXPECT_GT(partial, 0);
+}
+
+// What an output lacks, token by token, and at its end.
+class FollowedTest : public testing::Test {
+ protected:
+  void Follow(const std::vector<TermTarget>& targets) {
+    paths_ = std::make_unique<TermPaths>(TermsFrom({targets}), texts_, LongestTokens(tokens_));
+    guide_ = paths_->Begin();
+    state_ = 0;
+  }
+  // After the tokens, from the beginning.
+  int64_t MissingAfter(const std::vector<std::string>& tokens) {
+    state_ = 0;
+    for (const std::string& token : tokens)
+      state_ = guide_->Next(
+          state_, static_cast<int32_t>(std::ranges::find(tokens_, token) - tokens_.begin()));
+    return guide_->Missing(state_);
+  }
+  std::vector<std::string> Wanted() const {
+    std::vector<std::string> wanted;
+    for (const int32_t id : guide_->Wanted(state_)) wanted.push_back(tokens_[id]);
+    return wanted;
+  }
+
+  const std::vector<std::string> tokens_ = {"",      " Haus", "Haus", "boot", "es",    " (", "(",
+                                            " rot",  " Rot",  "e",    ",",    " x",    " R", "ot",
+                                            " rote", "ation", " H",   "aus",  "\u00E4"};
+  const TokenTexts texts_{tokens_};
+  std::unique_ptr<TermPaths> paths_;
+  std::unique_ptr<TermGuide> guide_;
+  int32_t state_ = 0;
+};
+using Pieces = std::vector<std::string>;
+
+TEST_F(FollowedTest, ATermIsAWholeWord) {
+  Follow({{"Haus"}});
+  EXPECT_EQ(MissingAfter({" Haus"}), 0);
+  EXPECT_EQ(MissingAfter({" H", "aus"}), 0);
+  EXPECT_EQ(MissingAfter({" (", "Haus", ","}), 0);
+  EXPECT_EQ(MissingAfter({" Haus", "boot"}), 1);
+  EXPECT_EQ(MissingAfter({" Haus", "es"}), 1);
+  EXPECT_EQ(MissingAfter({" x", "Haus"}), 1);
+  EXPECT_EQ(MissingAfter({" Haus", "boot", " Haus", ","}), 0);
+  EXPECT_EQ(MissingAfter({" Haus", " Haus", "boot"}), 0);
+}
+
+TEST_F(FollowedTest, AStemMayHaveAnEnding) {
+  Follow({{"rot", true}});
+  EXPECT_EQ(MissingAfter({" rot", "es", ","}), 0);
+  EXPECT_EQ(MissingAfter({" rote"}), 0);
+  EXPECT_EQ(MissingAfter({" rot", "ation"}), 1);
+  EXPECT_EQ(MissingAfter({" rot", "e", "es"}), 0);
+  EXPECT_EQ(MissingAfter({" rot", "es", "es"}), 1);
+}
+
+TEST_F(FollowedTest, TheFirstLetterMayBeACapital) {
+  Follow({{"rot"}});
+  EXPECT_EQ(MissingAfter({" Rot", " x"}), 0);
+  EXPECT_EQ(MissingAfter({" R", "ot"}), 0);
+  Follow({{"Haus"}});
+  EXPECT_EQ(Wanted(), (Pieces{" Haus"}));
+}
+
+TEST_F(FollowedTest, WantedTokensLeadToTheTerm) {
+  Follow({{"rot", true}});
+  EXPECT_EQ(Wanted(), (Pieces{" rot", " Rot", " rote"}));
+  EXPECT_EQ(guide_->TokensLeft(state_), 1);
+  EXPECT_EQ(MissingAfter({" rot"}), 0);
+  EXPECT_EQ(guide_->TokensLeft(state_), 0);
+  EXPECT_EQ(Wanted(), Pieces{});
+  Follow({{"Haus"}});
+  MissingAfter({" ("});
+  EXPECT_EQ(Wanted(), (Pieces{" Haus", "Haus"}));
+  MissingAfter({" Haus", "boot"});
+  EXPECT_EQ(Wanted(), (Pieces{" Haus"}));
+  EXPECT_EQ(guide_->TokensLeft(state_), 1);
+}
+
+TEST_F(FollowedTest, WhatTheVocabularyCantWriteIsLeftOut) {
+  const TermPaths some(TermsFrom({{{"Zug"}}, {{"Haus"}}, {{"Zug"}, {"rot"}}, {{"Haus"}}}), texts_,
+                       LongestTokens(tokens_));
+  EXPECT_EQ(some.count(), 3);
+  EXPECT_EQ(some.Begin()->Missing(0), 3);
+  const TermPaths none(TermsFrom({{{"Zug"}}}), texts_, LongestTokens(tokens_));
+  EXPECT_EQ(none.count(), 0);
+  EXPECT_TRUE(none.Tokens().empty());
+}
+
+}  // namespace
+}  // namespace attend

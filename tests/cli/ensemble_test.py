@@ -1,0 +1,71 @@
+"""attend translate with several models, with one that writes from the end, and with a beam's limits."""
+
+import pytest
+import random_models
+from programs import attend, refused
+
+GOLDEN = random_models.GOLDEN
+LINES = ["lumi tavo keri", "paku neri dosa ilvo sane", "lumi", "sane sane keri tavo lumi neri", "dosa paku"]
+
+
+@pytest.fixture(name="relative", scope="module")
+def write_relative(tmp_path_factory):
+    return random_models.write_relative(tmp_path_factory.mktemp("models") / "relative", seed=3)
+
+
+def translations(*arguments):
+    done = attend("translate", *arguments, stdin="\n".join(LINES) + "\n")
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def test_one_model_twice_is_that_model(relative):
+    for model in (GOLDEN, relative):
+        assert translations("--model", model, model, "--scores") == translations("--model", model, "--scores")
+
+
+def test_results_hang_on_no_thread_batch_or_instruction_set(relative):
+    both = ["--model", GOLDEN, relative, "--scores"]
+    want = translations(*both)
+    assert want != translations("--model", GOLDEN, "--scores")
+    assert translations(*both, "--threads", "3", "--batch-sentences", "1") == want
+    done = attend("translate", *both, stdin="\n".join(LINES) + "\n", env={"ATTEND_ISA": "reference"})
+    assert done.stdout.splitlines() == want
+    assert translations("--model", GOLDEN, relative, "--scores", "--model-weights", "1", "0") == translations("--model", GOLDEN, "--scores")
+
+
+def test_what_does_not_go_together_is_refused(relative, tmp_path):
+    refused(attend("translate", "--model", GOLDEN, relative, "--model-weights", "1"), 2, "1 numbers for 2 models")
+    refused(attend("translate", "--model", GOLDEN, "--model-weights", "1"), 2, "model_weights is for several models")
+    refused(attend("translate", "--model", GOLDEN, relative, "--adapter", "x"), 2, "adapter is for one model")
+    refused(attend("translate", "--model", GOLDEN, relative, "--shortlist", "x"), 2, "shortlist")
+    protecting = random_models.write_relative(tmp_path / "protecting", seed=0, target_order="right_to_left")
+    refused(attend("translate", "--model", GOLDEN, protecting), 2, "model 2", "right to left", "expected left to right")
+
+
+def test_an_interrupted_job_knows_its_models(relative, tmp_path):
+    (tmp_path / "in").write_text("\n".join(LINES) + "\n", encoding="utf-8")
+    job = ["translate", "--input", tmp_path / "in", "--output", tmp_path / "out", "--model", GOLDEN, relative]
+    assert attend(*job).returncode == 0
+    assert (tmp_path / "out").read_text(encoding="utf-8").splitlines() == translations("--model", GOLDEN, relative)
+
+
+def test_a_model_that_writes_from_the_end(tmp_path):
+    """Of the same weights: it writes the same pieces, and its texts have them the other way round."""
+    backwards = random_models.write_relative(tmp_path / "backwards", seed=0, target_order="right_to_left")
+    usual, turned = (translations("--model", model) for model in (GOLDEN, backwards))
+    assert usual != turned
+    assert ["".join(sorted(line.replace(" ", ""))) for line in usual] == ["".join(sorted(line.replace(" ", ""))) for line in turned]
+    (tmp_path / "prefixes").write_text("lumi\n" * len(LINES), encoding="utf-8")
+    done = attend("translate", "--model", backwards, "--target-prefix", tmp_path / "prefixes", stdin="\n".join(LINES) + "\n")
+    assert done.returncode == 2 and "writes from right to left" in done.stderr
+
+
+def test_limits_of_a_beam_reach_the_search():
+    plain = translations("--model", GOLDEN, "--scores")
+    assert translations("--model", GOLDEN, "--scores", "--beam-threshold", "1000", "--early-exit", "0") == plain
+    greedy = translations("--model", GOLDEN, "--scores", "--beam-size", "1")
+    assert translations("--model", GOLDEN, "--scores", "--beam-threshold", "1e-9") == greedy
+    covered = translations("--model", GOLDEN, "--scores", "--coverage-penalty", "1")
+    assert all(float(b.split(" ||| ")[-1]) <= float(a.split(" ||| ")[-1]) + 1e-6 for a, b in zip(plain, covered, strict=True))
+    refused(attend("translate", "--model", GOLDEN, "--sample", "--early-exit", "2"), 2, "early_exit is for beam search")

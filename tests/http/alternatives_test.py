@@ -1,0 +1,86 @@
+"""Outputs that begin with given words, and what may stand at a position: POST /v1/translate with target_prefix, /v1/alternatives."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from server import BUILD, MODEL, TEXT, VARIANT, command_line, serving
+
+LANGUAGES = {"source": "ka", "target": "su"}
+
+
+@pytest.fixture(name="server", scope="module")
+def run_server(tmp_path_factory):
+    with serving(tmp_path_factory.mktemp("serve"), "--max-beam-size", "8", "--model", f"second={VARIANT}", model=f"first={MODEL}") as server:
+        yield server
+
+
+def test_a_translation_begins_with_the_prefix(server, tmp_path):
+    prefix = "paku so"
+    table = tmp_path / "lines"
+    table.write_text(f"{prefix}\n", encoding="utf-8")
+    expected = command_line(TEXT, "--target-prefix", table)[0]
+    assert expected.startswith(prefix) and expected != command_line(TEXT)[0]
+    text = server.translate(TEXT, target_prefix=prefix, **LANGUAGES)[0]
+    assert text["text"] == expected and len(text["sentences"]) == 1
+    # Each text its own, or all the same; an empty one is none.
+    texts = [each["text"] for each in server.translate([TEXT, TEXT, " "], target_prefix=["", prefix, prefix], **LANGUAGES)]
+    assert texts == [command_line(TEXT)[0], expected, " "]
+    assert [each["text"] for each in server.translate([TEXT, TEXT], target_prefix=prefix, **LANGUAGES)] == [expected] * 2
+    assert server.translate(TEXT, target_prefix="", sample=True, **LANGUAGES)
+
+
+def test_a_text_with_a_prefix_is_not_divided(server):
+    text = f"Sona mipa! {TEXT.capitalize()}."
+    assert len(server.translate(text, split_sentences="always", **LANGUAGES)[0]["sentences"]) == 2
+    assert len(server.translate(text, split_sentences="always", target_prefix="x", **LANGUAGES)[0]["sentences"]) == 1
+    for asked, words in (({"text": f"{TEXT}\n{TEXT}", "target_prefix": "x"}, "2 lines"), ({"text": f"{TEXT} " * 2000, "target_prefix": "x"}, "not divided"),
+                         ({"text": [TEXT], "target_prefix": ["x", "y"]}, "holds 2 texts and text 1"), ({"text": TEXT, "target_prefix": 1}, "a number"),
+                         ({"text": TEXT, "target_prefix": "x", "sample": True}, "leave out target_prefix"), ({"text": TEXT, "target_prefix": "x " * 5000}, "target_prefix has")):
+        status, answer = server.post("/v1/translate", {**asked, **LANGUAGES})
+        assert status == 400 and words in answer["error"], answer
+
+
+# What Python's Translator.alternatives gives.
+PEER = """
+import json, sys, attend
+translator = attend.Translator(sys.argv[1], threads=1)
+found = translator.alternatives(sys.argv[2], sys.argv[3], int(sys.argv[4]), alignments=True)
+print(json.dumps([[each.text, each.score, each.alignment] for each in found.hypotheses]))
+"""
+
+
+@pytest.mark.parametrize("words, count", [(0, 5), (1, 3), (2, 8)])
+def test_alternatives_are_the_package_s(server, words, count):
+    if not list((BUILD / "python/attend").glob("_attend*.so")):
+        pytest.skip("the build has no Python module")
+    prefix = " ".join(command_line(TEXT)[0].split()[:words])
+    done = subprocess.run([sys.executable, "-c", PEER, MODEL, TEXT, prefix, str(count)], env={"PYTHONPATH": str(BUILD / "python")}, capture_output=True, check=True)
+    expected = json.loads(done.stdout)
+    status, answer = server.post("/v1/alternatives", {"text": TEXT, "target_prefix": prefix, "count": count, "alignments": True, "model": "first"})
+    assert status == 200 and answer["model"] == "first"
+    assert [[each["text"], pytest.approx(each["score"]), each["alignment"]] for each in answer["alternatives"]] == expected
+
+
+def test_alternatives_differ_in_the_next_word(server):
+    for name in ("first", "second"):
+        found = server.post("/v1/alternatives", {"text": TEXT, "model": name})[1]["alternatives"]
+        assert 1 < len(found) <= 5  # the usual count
+        assert len({each["text"].split()[0] for each in found}) == len(found)
+        assert [each["score"] for each in found] == sorted((each["score"] for each in found), reverse=True)
+        assert "alignment" not in found[0]
+
+
+def test_what_says_nothing_is_its_own_alternative(server):
+    assert [each["text"] for each in server.post("/v1/alternatives", {"text": "?!", **LANGUAGES})[1]["alternatives"]] == ["?!"]
+
+
+@pytest.mark.parametrize("asked, words", [
+    ({}, "text"), ({"text": [TEXT, TEXT]}, "2 texts"), ({"text": ""}, "0 lines"), ({"text": "a\nb"}, "2 lines"), ({"text": TEXT, "count": 9}, "at most 8"),
+    ({"text": TEXT, "count": 0}, "count"), ({"text": TEXT, "n_best": 2}, "n_best"), ({"text": TEXT, "target_prefix": 3}, "a number"),
+    ({"text": TEXT, "beam_size": 9}, "at most 8"), ({"text": TEXT, "model": "third"}, "third"),
+], ids=str)
+def test_what_can_t_be_asked(server, asked, words):
+    status, answer = server.post("/v1/alternatives", {**LANGUAGES, **asked})
+    assert status == 400 and words in answer["error"], answer

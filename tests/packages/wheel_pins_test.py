@@ -1,0 +1,62 @@
+"""What tools/wheels fetches is pinned, by hash, and listed with its licence."""
+
+import hashlib
+import importlib.machinery
+import importlib.util
+import pathlib
+import re
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+LOADER = importlib.machinery.SourceFileLoader("wheels", str(ROOT / "tools/wheels"))
+
+
+@pytest.fixture(name="wheels")
+def load_tool():
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("wheels", LOADER))
+    LOADER.exec_module(module)
+    return module
+
+
+def test_each_library_is_pinned_and_listed(wheels):
+    rows = [row for row in (ROOT / "THIRD_PARTY.md").read_text().splitlines() if row.startswith("| ")]
+    listed = {row.split("|")[1].split(",")[0].split(" (")[0].strip().lower() for row in rows}
+    names = {"zstd": "Zstandard", "Python": None}
+    for entry in wheels.LIBRARIES["library"] + wheels.LIBRARIES["headers"]:
+        assert re.fullmatch("[0-9a-f]{64}", entry["sha256"]), entry["name"]
+        name = names.get(entry["name"], entry["name"])
+        assert name is None or name.lower() in listed, (name, listed)
+
+
+def test_each_python_package_has_hashes():
+    for line in (ROOT / "tools/requirements_wheels.txt").read_text().splitlines():
+        assert line.startswith("#") or re.fullmatch(r"[a-z0-9-]+==[0-9.]+( --hash=sha256:[0-9a-f]{64})+", line), line
+
+
+def test_packages_agree_with_those_of_the_build():
+    pinned = dict(re.findall(r"^([a-z0-9-]+)==([0-9.]+)", (ROOT / "tools/requirements_wheels.txt").read_text(), re.MULTILINE))
+    built = dict(re.findall(r'"([a-z-]+)==([0-9.]+)"', (ROOT / "pyproject.toml").read_text().partition("build-backend")[0]))
+    assert built and {name: pinned[name] for name in built} == built
+
+
+def test_a_file_comes_from_the_mirror_that_has_it(wheels, tmp_path):
+    for mirror, content in {"wrong": b"something else", "right": b"the file"}.items():
+        (tmp_path / mirror / "debian").mkdir(parents=True)
+        (tmp_path / mirror / "debian/a.dsc").write_bytes(content)
+    (tmp_path / "kept").mkdir()
+    wheels.LIBRARIES["mirrors"] = [f"file://{tmp_path}/{mirror}/{{archive}}/{{path}}" for mirror in ("none", "wrong", "right")]
+    expected = hashlib.sha256(b"the file").hexdigest()
+    assert wheels.fetch("debian", "a.dsc", expected, tmp_path / "kept").read_bytes() == b"the file"
+    wheels.LIBRARIES["mirrors"].pop()
+    (tmp_path / "kept/a.dsc").write_bytes(b"cut")
+    with pytest.raises(SystemExit, match=f"(?s)none/debian/a.dsc.*wrong/debian/a.dsc: SHA-256 .*expected {expected}"):
+        wheels.fetch("debian", "a.dsc", expected, tmp_path / "kept")
+    assert (tmp_path / "kept/a.dsc").read_bytes() == b"cut"
+
+
+def test_the_archives_of_a_source_are_those_that_it_names(wheels, tmp_path):
+    dsc = tmp_path / "a.dsc"
+    dsc.write_text("Format: 3.0 (quilt)\nChecksums-Sha1:\n 11 5 a.orig.tar.gz\n"
+                   "Checksums-Sha256:\n 22 5 a.orig.tar.gz\n 33 6 a.debian.tar.xz\nFiles:\n 44 5 a.orig.tar.gz\n")
+    assert wheels.files_of(dsc) == [("22", "a.orig.tar.gz"), ("33", "a.debian.tar.xz")]
