@@ -62,6 +62,7 @@ void Documents::Find() {
 std::vector<std::string> Documents::Usable() const {
   std::vector<std::string> usable;
   const std::lock_guard lock(mutex_);
+  if (!known_) return DocumentSuffixes();
   for (const std::string& suffix : DocumentSuffixes()) {
     if (formats_.value(suffix, "none") == "") usable.push_back(suffix);
   }

@@ -25,7 +25,7 @@ class Documents {
   // Calls `call`, which must not throw, once it is known which formats can be read: at once, or
   // from a thread of its own after the first call of all, which starts Python.
   void WhenKnown(std::function<void()> call);
-  // Endings of the formats that can be read; by then it is known.
+  // Endings of the formats that can be read; of all, until it is known.
   std::vector<std::string> Usable() const;
   // Throws Refusal 501, which says what to install, for another ending.
   void Check(const std::string& suffix) const;

@@ -101,9 +101,8 @@ void LibreTranslateApi::Languages(const ExchangePtr& exchange) const {
 }
 
 void LibreTranslateApi::FrontendSettings(const ExchangePtr& exchange) const {
-  // Until it is known which documents there are nothing is held up but this answer.
-  documents_.WhenKnown(
-      [this, exchange] { Attempt(exchange, [&] { exchange->Answer({200, Dump(Settings())}); }); });
+  documents_.WhenKnown([] {});  // has it found out; this answer does not wait
+  exchange->Answer({200, Dump(Settings())});
 }
 
 Json LibreTranslateApi::Settings() const {
