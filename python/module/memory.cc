@@ -17,8 +17,8 @@ namespace {
 
 using MemoryPtr = std::shared_ptr<TranslationMemory>;
 
-MemoryPtr Load(const std::filesystem::path& path, const std::string& source,
-               const std::string& target) {
+MemoryPtr OpenMemory(const std::filesystem::path& path, const std::string& source,
+                     const std::string& target) {
   const WithoutGil released;
   return std::const_pointer_cast<TranslationMemory>(LoadMemory(path.string(), source, target));
 }
@@ -65,7 +65,7 @@ void BindMemory(nb::module_& module) {
   nb::class_<TranslationMemory>(module, "TranslationMemory",
                                 "A translation memory: texts with their translations, and a search "
                                 "for those near a text.")
-      .def(nb::new_(&Load), nb::arg("path"), nb::arg("source") = "", nb::arg("target") = "",
+      .def(nb::new_(&OpenMemory), nb::arg("path"), nb::arg("source") = "", nb::arg("target") = "",
            "Reads a TMX whose name ends in .tmx, of these languages or those that it names, or\n"
            "lines of source, tab and target.")
       .def_static("of", &MemoryOf, nb::arg("units"),
