@@ -361,6 +361,18 @@ void CheckModels(const TranslateOptions& options) {
   }
 }
 
+constexpr const char* kTranslateExamples =
+    "attend translate --model MODEL --input test.en --output test.de\n"
+    "echo 'A dog runs.' | attend translate --model MODEL --scores\n"
+    "attend translate --model MODEL --quality --input test.en\n"
+    "attend translate --model MODEL --quality --json --input test.en --output test.jsonl\n"
+    "attend translate --model MODEL --input all.en.gz --output all.de.gz --resume --shard 3/8\n"
+    "attend translate --model A --model B --model-weights 0.6 0.4 --input test.en\n"
+    "attend translate --model MODEL --sample --top-k 20 --input plain.de --output back.en\n"
+    "attend translate --model MODEL --glossary terms.tsv --input test.en\n"
+    "attend translate --model MODEL --memory units.tmx --input test.en\n"
+    "attend translate --model LSTM --device cpu --input test.en";
+
 }  // namespace
 
 FieldList DeviceField(std::string* device) {
@@ -380,18 +392,7 @@ void CheckForEngine(const std::string& device, bool given, const char* name) {
 int Translate(const std::vector<std::string>& arguments, const RunOnDevice& run_on_device) {
   CommonOptions common;
   TranslateOptions options;
-  CommandLine command_line(
-      "translate", "translate text, line by line",
-      "attend translate --model MODEL --input test.en --output test.de\n"
-      "echo 'A dog runs.' | attend translate --model MODEL --scores\n"
-      "attend translate --model MODEL --quality --input test.en\n"
-      "attend translate --model MODEL --quality --json --input test.en --output test.jsonl\n"
-      "attend translate --model MODEL --input all.en.gz --output all.de.gz --resume --shard 3/8\n"
-      "attend translate --model A --model B --model-weights 0.6 0.4 --input test.en\n"
-      "attend translate --model MODEL --sample --top-k 20 --input plain.de --output back.en\n"
-      "attend translate --model MODEL --glossary terms.tsv --input test.en\n"
-      "attend translate --model MODEL --memory units.tmx --input test.en\n"
-      "attend translate --model LSTM --device cpu --input test.en");
+  CommandLine command_line("translate", "translate text, line by line", kTranslateExamples);
   command_line.Options(Fields(options))
       .Options(Fields(common, {"threads", "quiet", "data_dir"}))
       .Required({"model"});

@@ -134,12 +134,6 @@ int64_t BeamSearch::AddFirstRows(int64_t first_hypothesis, std::vector<StepRow>*
   return asking;
 }
 
-std::span<float> BeamSearch::NextAttention() {
-  if (!Covers()) return {};
-  const size_t width = input_->source.size();
-  return std::span<float>(attention_).subspan(width * attention_rows_++, width);
-}
-
 int64_t BeamSearch::AddRows(int64_t first_hypothesis, std::vector<StepRow>* rows) {
   attention_rows_ = 0;
   if (Covers()) {
@@ -196,38 +190,6 @@ BeamSearch::Expansion BeamSearch::Expanded(int64_t b, const Candidate& candidate
 
 void BeamSearch::AddLastTokens(std::vector<int32_t>* tokens) const {
   for (const Live& hypothesis : live_) tokens->push_back(nodes_[hypothesis.node].id);
-}
-
-// Of a first step, all rows but the last of them write the prefix of the one hypothesis.
-void BeamSearch::AddAttention() {
-  const size_t width = input_->source.size();
-  const int64_t rows = std::ssize(attention_) / static_cast<int64_t>(std::max<size_t>(width, 1));
-  for (int64_t r = 0; r < rows; ++r) {
-    float* const sum_S = coverage_.data() + (started_ ? r : 0) * width;
-    for (size_t s = 0; s < width; ++s) sum_S[s] += attention_[r * width + s];
-  }
-}
-
-void BeamSearch::PassCoverageOn() {
-  const size_t width = input_->source.size();
-  next_coverage_.clear();
-  for (const int32_t parent : parents_) {
-    const auto of_parent = coverage_.begin() + static_cast<std::ptrdiff_t>(parent * width);
-    next_coverage_.insert(next_coverage_.end(), of_parent,
-                          of_parent + static_cast<std::ptrdiff_t>(width));
-  }
-  coverage_.swap(next_coverage_);
-}
-
-double BeamSearch::CoverageScore(int64_t row) const {
-  constexpr double kLeast = 1e-10;  // so that a token that nobody looked at costs no infinity
-  const int64_t width = std::ssize(input_->source);
-  double sum = 0;
-  for (int64_t s = options_->source_begin; s < width - options_->source_end; ++s) {
-    const double covered = coverage_[row * width + s];
-    sum += std::log(std::clamp(covered, kLeast, 1.0));
-  }
-  return input_->options.coverage_penalty * sum;
 }
 
 // Precondition: expansions are sorted.
@@ -317,8 +279,7 @@ void BeamSearch::GoOn(const Expansion& expansion) {
   next_.push_back({static_cast<int32_t>(nodes_.size()), expansion.log_probability,
                    live_[expansion.beam].shown + (Shows(expansion.id) ? 1 : 0), expansion.met,
                    guide_ != nullptr ? guide_->Next(state, expansion.id) : expansion.state,
-                   expansion.penalty,
-                   std::ssize(next_)});
+                   expansion.penalty, std::ssize(next_)});
   nodes_.push_back({expansion.id, parent});
   parents_.push_back(expansion.beam);
 }
@@ -399,11 +360,11 @@ void BeamSearch::Keep(const Live& hypothesis, int64_t length, bool finished) {
 }
 
 // Nothing live can win: log-probabilities and what coverage adds are at most 0, penalties at least
-// 0, so a live hypothesis of total s ends with one of at most s, at a length of at most L. Penalties
-// grow with the length (alpha >= 0), and a number that is not positive divided by a larger penalty is larger:
-// its score is at most s / penalty(L). Rounded sums and quotients keep that order. An equal score
-// comes later and stands behind. The same holds for one that will have the text of a kept one: it
-// takes the place of that only with a larger score.
+// 0, so a live hypothesis of total s ends with one of at most s, at a length of at most L.
+// Penalties grow with the length (alpha >= 0), and a number that is not positive divided by a
+// larger penalty is larger: its score is at most s / penalty(L). Rounded sums and quotients keep
+// that order. An equal score comes later and stands behind. The same holds for one that will have
+// the text of a kept one: it takes the place of that only with a larger score.
 bool BeamSearch::NothingCanWin() const {
   if (std::ssize(kept_) < input_->options.n_best) return false;
   if (kept_[input_->options.n_best - 1].missing > 0) return false;

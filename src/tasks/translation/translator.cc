@@ -136,8 +136,7 @@ struct Translator::Impl {
     return translations;
   }
 
-  std::vector<Translation> Translate(const Request& request,
-                                     const TranslationOptions& options) const {
+  void Check(const Request& request, const TranslationOptions& options) const {
     CheckTranslationOptions(options);
     if (options.alignments) runner.CheckAlignmentLayer(options.alignment_layer);
     if (options.mbr != MbrUtility::kNone && request.texts.empty())
@@ -145,12 +144,17 @@ struct Translator::Impl {
     if (options.glossary != nullptr && request.texts.empty())
       throw Error(ErrorKind::kUsage,
                   "a glossary's terms are found in texts, but only ids are given");
-    const size_t count = request.sources.size();
-    CheckPrefixes(request.prefixes.size(), count);
+    CheckPrefixes(request.prefixes.size(), request.sources.size());
     if (!request.prefixes.empty()) {
       CheckTargetPrefix(options);
       CheckWritesFromTheBeginning(runner, "target_prefix");
     }
+  }
+
+  std::vector<Translation> Translate(const Request& request,
+                                     const TranslationOptions& options) const {
+    Check(request, options);
+    const size_t count = request.sources.size();
     std::vector<SearchInput> inputs;
     std::vector<int64_t> searched;     // in order
     std::vector<SentenceTerms> terms;  // the same
