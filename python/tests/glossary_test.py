@@ -49,7 +49,7 @@ def test_what_does_not_fit_is_missing(translator):
 
 def test_terms_go_with_other_searches(translator):
     glossary = attend.Glossary(TERMS)
-    for options in ({"beam_size": 1}, {"beam_groups": 2}, {"no_repeat_ngram": 2}, {"repetition_penalty": 1.5}, {"n_best": 3}):
+    for options in ({"beam_size": 1}, {"beam_groups": 2}, {"no_repeat_ngram": 2, "max_length": 25}, {"repetition_penalty": 1.5}, {"n_best": 3}):
         translation = translator.translate("lumi tavo keri", glossary=glossary, **options)
         assert kept(translation) == (1, 1), options
     begun = translator.translate("lumi tavo keri", glossary=glossary, target_prefix="neri")
