@@ -52,12 +52,11 @@ nb::object ResultOf(const Translation& translation) {
   const nb::object make = PythonClass(kResultsModule, "Hypothesis");
   nb::list hypotheses;
   for (const Hypothesis& hypothesis : translation.hypotheses) {
-    hypotheses.append(Make(make, StrOf(hypothesis.text), hypothesis.score,
-                           hypothesis.log_probability, hypothesis.ids, hypothesis.finished,
-                           LinksOf(hypothesis.alignment), hypothesis.protected_spans,
-                           hypothesis.protected_kept, hypothesis.terms, hypothesis.terms_kept,
-                           hypothesis.quality, hypothesis.word_quality,
-                           hypothesis.DoubtfulWords()));
+    hypotheses.append(Make(
+        make, StrOf(hypothesis.text), hypothesis.score, hypothesis.log_probability, hypothesis.ids,
+        hypothesis.finished, LinksOf(hypothesis.alignment), hypothesis.protected_spans,
+        hypothesis.protected_kept, hypothesis.terms, hypothesis.terms_kept, hypothesis.quality,
+        hypothesis.word_quality, hypothesis.DoubtfulWords()));
   }
   return Make(PythonClass(kResultsModule, "Translation"), nb::tuple(hypotheses),
               translation.divided, translation.unknown_characters.size());

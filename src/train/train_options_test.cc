@@ -236,8 +236,8 @@ TEST(TrainOptionsTest, TraitsSayWhatBecomesOfAnOption) {
           "sentinels", "newline", "mask", "normalization", "vocab_max_sentences", "byte_fallback",
           "split_digits", "case", "case_noise", "architecture", "head_bias", "tie_source_target",
           "tie_target_output", "adapter.rank", "adapter.alpha", "adapter.matrices",
-          "guided_alignment_layer",
-          "distillation_weight", "distillation_temperature", "quantization_aware"));
+          "guided_alignment_layer", "distillation_weight", "distillation_temperature",
+          "quantization_aware"));
   EXPECT_THAT(NamesOf(kNotCompared), testing::UnorderedElementsAre("preset", "teacher"));
   EXPECT_THAT(NamesOf(kNotRecorded),
               testing::UnorderedElementsAre("task", "output", "init", "dry_run", "peak_flops",

@@ -30,8 +30,8 @@ struct IntVecOf {
   void Store(int32_t* p) const { vst1q_s32(p, low), vst1q_s32(p + 4, high); }
   // Rounds eight numbers to even.
   static void StoreRounded(const Vec& x, uint8_t* p) {
-    const int16x8_t words = vcombine_s16(vqmovn_s32(vcvtnq_s32_f32(x.low.v)),
-                                         vqmovn_s32(vcvtnq_s32_f32(x.high.v)));
+    const int16x8_t words =
+        vcombine_s16(vqmovn_s32(vcvtnq_s32_f32(x.low.v)), vqmovn_s32(vcvtnq_s32_f32(x.high.v)));
     vst1_u8(p, vreinterpret_u8_s8(vqmovn_s16(words)));
   }
 };

@@ -52,9 +52,7 @@ struct Quad {
   static Quad Min(Quad a, Quad b) { return {vbslq_f32(vcltq_f32(a.v, b.v), a.v, b.v)}; }
   Quad Abs() const { return {vabsq_f32(v)}; }
   // The sign of `sign` on this, which must not be negative.
-  Quad WithSign(Quad sign) const {
-    return {vbslq_f32(vdupq_n_u32(0x80000000u), sign.v, v)};
-  }
+  Quad WithSign(Quad sign) const { return {vbslq_f32(vdupq_n_u32(0x80000000u), sign.v, v)}; }
   Quad Round() const { return {vrndnq_f32(v)}; }
   // 2 to the power of this, which must be whole and in [-126, 127].
   Quad PowerOfTwo() const {
@@ -63,8 +61,7 @@ struct Quad {
   }
   // By lane the float whose bits are the larger as a whole number; both must have no sign.
   Quad LargerBits(Quad b) const {
-    return {vreinterpretq_f32_s32(
-        vmaxq_s32(vreinterpretq_s32_f32(v), vreinterpretq_s32_f32(b.v)))};
+    return {vreinterpretq_f32_s32(vmaxq_s32(vreinterpretq_s32_f32(v), vreinterpretq_s32_f32(b.v)))};
   }
   static Quad FromInt8(const int8_t* p) {
     int32_t four;

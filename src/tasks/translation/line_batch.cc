@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "attend/error.h"
-#include "tasks/translation/quality.h"
 #include "tasks/translation/matched_text.h"
+#include "tasks/translation/quality.h"
 #include "text/lines.h"
 #include "text/overlong_parts.h"
 #include "text/visible_text.h"

@@ -10,8 +10,8 @@
 #include "tasks/batches.h"
 #include "tasks/checks.h"
 #include "tasks/task_names.h"
-#include "text/target_order.h"
 #include "tasks/translation/quality.h"
+#include "text/target_order.h"
 #include "text/unknown_characters.h"
 #include "text/visible_text.h"
 

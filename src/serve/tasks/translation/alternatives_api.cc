@@ -114,8 +114,7 @@ void AlternativesApi::FindRests(const ExchangePtr& exchange, const std::shared_p
     for (const JobSentence& sentence : done.jobs[0].sentences)
       found.push_back(sentence.result.translation);
     const Translation best = BestByNextWord(std::move(found), asked->prefix, asked->count);
-    exchange->Answer(
-        {200, Dump(AlternativesToJson(*model, best, asked->options.translation))});
+    exchange->Answer({200, Dump(AlternativesToJson(*model, best, asked->options.translation))});
   });
 }
 

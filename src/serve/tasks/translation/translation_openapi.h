@@ -6,8 +6,8 @@
 #include "base/json.h"
 #include "serve/model_store.h"
 #include "serve/serve_options.h"
-#include "serve/tasks/translation/served_glossaries.h"
 #include "serve/tasks/translation/memories.h"
+#include "serve/tasks/translation/served_glossaries.h"
 
 namespace attend {
 
