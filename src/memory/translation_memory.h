@@ -52,7 +52,7 @@ class TranslationMemory {
 
  private:
   struct ViewHash {
-    using is_transparent = void;
+    using is_transparent = void;  // NOLINT: the standard library's name
     size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
   };
   // A range of units, by index.

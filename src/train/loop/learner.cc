@@ -23,7 +23,7 @@ thread_local int64_t current_part = 0;
 
 }  // namespace
 
-Learner::Learner(TrainingTask* task, const OptimizationOptions& options, UpdateMode mode,
+Learner::Learner(TrainingTask* task, const OptimizationOptions& options, const UpdateMode& mode,
                  std::shared_ptr<ProcessGroup> group)
     : task_(task),
       options_(options),

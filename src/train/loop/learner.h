@@ -66,7 +66,7 @@ class Learner {
 
   // `task` must outlive the learner. Parameters that need no gradient when it is made stay as they
   // are, and are in no buffer.
-  Learner(TrainingTask* task, const OptimizationOptions& options, UpdateMode mode,
+  Learner(TrainingTask* task, const OptimizationOptions& options, const UpdateMode& mode,
           std::shared_ptr<ProcessGroup> group = std::make_shared<ProcessGroup>());
   ~Learner();
   Learner(const Learner&) = delete;

@@ -46,7 +46,8 @@ std::string LinesOf(const std::vector<Batch>& batches, const ExampleSource& sour
 }  // namespace
 
 Trainer::Trainer(TrainingTask* task, const TrainOptions& options, RunIdentity identity,
-                 TrainerEffects effects, UpdateMode mode, std::shared_ptr<ProcessGroup> group)
+                 TrainerEffects effects, const UpdateMode& mode,
+                 std::shared_ptr<ProcessGroup> group)
     : task_(task),
       options_(options),
       identity_(std::move(identity)),

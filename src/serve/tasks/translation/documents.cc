@@ -21,16 +21,15 @@ Documents::Documents(const ServeOptions& options)
 }
 
 void Documents::WhenKnown(std::function<void()> call) {
+  bool known = false;
   {
     const std::lock_guard lock(mutex_);
     if (closed_) return;
-    if (!known_) {
-      waiting_.push_back(std::move(call));
-      if (asked_) return;
-      asked_ = true;
-    }
+    known = known_;
+    if (!known) waiting_.push_back(call);
+    if (!known && std::exchange(asked_, true)) return;
   }
-  if (call) return call();
+  if (known) return call();
   Run(&finding_, 1, [this] { Find(); });
 }
 
@@ -64,7 +63,7 @@ std::vector<std::string> Documents::Usable() const {
   const std::lock_guard lock(mutex_);
   if (!known_) return DocumentSuffixes();
   for (const std::string& suffix : DocumentSuffixes()) {
-    if (formats_.value(suffix, "none") == "") usable.push_back(suffix);
+    if (formats_.value(suffix, "none").empty()) usable.push_back(suffix);
   }
   return usable;
 }

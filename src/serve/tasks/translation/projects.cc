@@ -149,7 +149,7 @@ void Projects::CheckName(const std::string& name, const std::string& model) cons
 
 Json Projects::Add(const std::string& name, const std::string& model,
                    const std::vector<Correction>& corrections) {
-  const auto refuse = [](std::string message) { throw Error(ErrorKind::kUsage, message); };
+  const auto refuse = [](const std::string& message) { throw Error(ErrorKind::kUsage, message); };
   if (!IsProjectName(name)) {
     refuse(
         fmt::format("project is '{}', expected up to 64 letters, digits and . _ -, first a "
