@@ -89,7 +89,7 @@ struct Course {
   std::vector<double> numbers;
   torch::Tensor gradients, weights, average;
 };
-Course Train(UpdateMode mode, int64_t rows) {
+Course Train(const UpdateMode& mode, int64_t rows) {
   SetUpTorch(1);
   SmallTask task;
   OptimizationOptions options;
