@@ -143,7 +143,7 @@ def test_quality_in_lines_names_the_words_in_doubt():
 def test_json_has_all_hypotheses_of_a_line():
     [line, empty] = translate("--json", "--n-best", 3, "--alignments", stdin="lumi tavo keri\n\n")
     found = json.loads(line)
-    assert [sorted(one) for one in found["hypotheses"]] == 3 * [sorted(["text", "score", "log_probability", "finished", "alignment", "protected_spans", "protected_kept"])]
+    assert [sorted(one) for one in found["hypotheses"]] == 3 * [sorted(["text", "score", "log_probability", "finished", "alignment", "protected_spans", "protected_kept", "terms", "terms_kept"])]
     assert (found["divided"], found["unknown_characters"]) == (False, 0)
     plain = translate("--n-best", 3, stdin="lumi tavo keri\n")
     assert [f"0 ||| {one['text']} ||| {one['score']:.6f}" for one in found["hypotheses"]] == plain

@@ -125,7 +125,7 @@ def test_options_of_a_vocabulary_that_is_not_made_are_refused(folder, option, va
 def test_a_doubled_option_is_refused(folder):
     """The last one was taken without a word."""
     for arguments, named in (
-            (["translate", "--model", MODEL, "--model", MODEL], "--model is given 2 times"),
+            (["score", "--model", MODEL, "--model", MODEL], "--model is given 2 times"),
             (["translate", "--model", MODEL, "--beam-size=1", "--beam-size", "2"], "--beam-size is given 2 times"),
             (["translate", "--model", MODEL, "--quiet", "--quiet=false"], "--quiet is given 2 times"),
             (["vocab", "--config", "a", "--config", "b"], "--config is given 2 times")):

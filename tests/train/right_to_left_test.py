@@ -19,8 +19,8 @@ def train_both(tmp_path_factory):
     for side in ("train_target", "valid_target"):
         backwards[side] = folder / f"{side}.turned"
         backwards[side].write_text(turned(options[side].read_text(encoding="utf-8")), encoding="utf-8")
-    tiny_run.trained(options | {"quiet": None, "right_to_left": None}, folder / "right_to_left")
-    tiny_run.trained(options | backwards | {"quiet": None}, folder / "usual")
+    tiny_run.trained(options | {"right_to_left": []}, folder / "right_to_left")
+    tiny_run.trained(options | backwards, folder / "usual")
     return options, folder / "right_to_left", folder / "usual"
 
 
