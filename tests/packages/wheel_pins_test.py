@@ -5,6 +5,7 @@ import importlib.machinery
 import importlib.util
 import pathlib
 import re
+import tomllib
 
 import pytest
 
@@ -27,6 +28,14 @@ def test_each_library_is_pinned_and_listed(wheels):
         assert re.fullmatch("[0-9a-f]{64}", entry["sha256"]), entry["name"]
         name = names.get(entry["name"], entry["name"])
         assert name is None or name.lower() in listed, (name, listed)
+
+
+def test_each_library_of_the_distribution_is_built(wheels):
+    of_the_system = {"GNU C Library", "GCC's runtime libraries"}
+    built = {{"zstd": "Zstandard"}.get(entry["name"], entry["name"]) for entry in wheels.LIBRARIES["library"] + wheels.LIBRARIES["headers"]}
+    linked = tomllib.loads((ROOT / "tools/linked.toml").read_text())["library"]
+    needed = {library["name"] for library in linked if "debian" in library and {"python", "attend"} & set(library["in"])}
+    assert needed - of_the_system - built == set()
 
 
 def test_each_python_package_has_hashes():
