@@ -49,6 +49,11 @@ def test_packages_agree_with_those_of_the_build():
     assert built and {name: pinned[name] for name in built} == built
 
 
+def test_the_training_program_is_of_the_same_version():
+    version = re.search(r"project\(attend VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text())[1]
+    assert tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]["train"] == [f"attend-train=={version}"]
+
+
 def test_a_file_comes_from_the_mirror_that_has_it(wheels, tmp_path):
     for mirror, content in {"wrong": b"something else", "right": b"the file"}.items():
         (tmp_path / mirror / "debian").mkdir(parents=True)
