@@ -1,8 +1,10 @@
 """What tools/wheels fetches is pinned, by hash, and listed with its licence."""
 
 import hashlib
+import http.client
 import importlib.machinery
 import importlib.util
+import os
 import pathlib
 import re
 import tomllib
@@ -67,6 +69,37 @@ def test_a_file_comes_from_the_mirror_that_has_it(wheels, tmp_path):
     with pytest.raises(SystemExit, match=f"(?s)none/debian/a.dsc.*wrong/debian/a.dsc: SHA-256 .*expected {expected}"):
         wheels.fetch("debian", "a.dsc", expected, tmp_path / "kept")
     assert (tmp_path / "kept/a.dsc").read_bytes() == b"cut"
+
+
+def test_an_answer_that_ends_early_is_a_failure_of_its_mirror(wheels, tmp_path, monkeypatch):
+    def cut(*_arguments, **_more):
+        raise http.client.IncompleteRead(b"the f")
+
+    monkeypatch.setattr(wheels.urllib.request, "urlopen", cut)
+    with pytest.raises(SystemExit, match=r"a\.dsc: IncompleteRead"):
+        wheels.fetch("debian", "a.dsc", "0" * 64, tmp_path)
+
+
+def test_what_is_missing_is_told_at_the_start(wheels, tmp_path, monkeypatch):
+    for name in wheels.PROGRAMS:
+        (tmp_path / name).touch(0o755)
+    native, path, none = os.uname().machine, str(tmp_path), tmp_path / "none.pyi"
+    monkeypatch.setattr(wheels.sys, "version_info", (3, 11, 2))
+    assert wheels.what_is_missing([native, "other"], none, path) == ""
+    assert f"add --machine {native}" in wheels.what_is_missing(["other"], none, path)
+    assert wheels.what_is_missing(["other"], tmp_path / "nasm", path) == ""
+    monkeypatch.setattr(wheels.sys, "version_info", (3, 13, 0))
+    assert "Python 3.13 runs it, expected 3.11" in wheels.what_is_missing([native], none, path)
+    (tmp_path / "icupkg").unlink()
+    assert "not installed: icupkg" in wheels.what_is_missing([native], none, path)
+
+
+def test_what_other_tools_made_is_made_again(wheels, tmp_path, monkeypatch):
+    before = wheels.stamped(tmp_path, "zlib", "key")
+    assert wheels.stamped(tmp_path, "zlib", "key") == before != wheels.stamped(tmp_path, "zlib", "other")
+    assert all((ROOT / "tools" / name).read_text() in wheels.TOOLS for name in ("wheels", "requirements_wheels.txt", "build_sentencepiece"))
+    monkeypatch.setattr(wheels, "TOOLS", wheels.TOOLS + "#")
+    assert wheels.stamped(tmp_path, "zlib", "key") != before
 
 
 def test_the_archives_of_a_source_are_those_that_it_names(wheels, tmp_path):

@@ -99,6 +99,8 @@ def test_licences_of_all_that_is_linked_are_inside(unpacked):
         for library in LIBRARIES["library"]:
             for text in library["texts"]:
                 assert (licences / "libraries" / f"{library['name']}-{pathlib.Path(text).name}").stat().st_size > 100
+        for name in ("zig-lib-libcxx-LICENSE.TXT", "zig-lib-libunwind-LICENSE.TXT", "zig-LICENSE"):
+            assert (licences / "libraries" / name).stat().st_size > 100
 
 
 def make_root(release, folder, *packages):
