@@ -107,6 +107,7 @@ if(ATTEND_TRAIN)
   if(EXISTS ${ATTEND_TORCH}/lib/libtorch_cuda.so AND NOT CUDAToolkit_FOUND)
     # PyPI's build for GPUs. Its package wants a CUDA toolkit, which programs for CPUs do without.
     message(STATUS "LibTorch is for GPUs and there is no CUDA toolkit: the programs are for CPUs alone")
+    set(TORCH_INSTALL_PREFIX ${ATTEND_TORCH})  # as the package would
     add_library(torch INTERFACE IMPORTED)
     set_target_properties(torch PROPERTIES
       INTERFACE_COMPILE_DEFINITIONS "USE_DISTRIBUTED;USE_C10D_GLOO"

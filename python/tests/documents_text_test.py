@@ -346,7 +346,7 @@ def test_calls_that_make_no_sense(tmp_path, monkeypatch):
             attend.translate_file(Stub(), source, target)
     monkeypatch.setitem(sys.modules, "polib", None)
     monkeypatch.delitem(sys.modules, "attend.documents._po", raising=False)
-    with pytest.raises(ModuleNotFoundError, match=r"a \.po file needs the package polib: pip install 'attend\[documents\]'"):
+    with pytest.raises(ModuleNotFoundError, match=r"a \.po file needs the package polib: pip install '\.\[documents\]' in attend's source folder"):
         attend.documents.read_document(text_file(tmp_path, "a.po", CATALOGUE))
 
 

@@ -318,7 +318,7 @@ def test_without_the_package_an_answer_says_what_to_install(tmp_path):
         patch.setenv("ATTEND_PYTHON", str(tmp_path / "none"))
         with serving(tmp_path) as server:
             status, answer = post_parts(server, "/translate_file", LANGUAGES, ("a.docx", EXAMPLES["a.docx"]))
-            assert status == 501 and "pip install 'attend[documents]'" in answer["error"] and "ATTEND_PYTHON" in answer["error"]
+            assert status == 501 and "pip install '.[documents]' in attend's source folder" in answer["error"] and "ATTEND_PYTHON" in answer["error"]
             assert server.get("/frontend/settings")["supportedFilesFormat"] == PLAIN
             assert post_parts(server, "/translate_file", LANGUAGES, ("a.txt", TEXT.encode()))[0] == 200
 

@@ -3,6 +3,7 @@
 import importlib.metadata
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import zipfile
@@ -52,6 +53,17 @@ def test_it_asks_for_the_torch_of_its_build(wheel):
     release = ".".join(importlib.metadata.version("torch").split(".")[:2])
     assert f"Requires-Dist: torch=={release}.*\n" in text
     assert "-manylinux_" in wheel.name
+
+
+def test_it_has_the_licence_of_each_library(installed):
+    licences = next(installed.glob("attend_train-*.dist-info")) / "licenses/libraries"
+    libraries = sorted((installed / "attend_train.libs").iterdir())
+    assert libraries
+    for library in libraries:
+        name = re.sub(r"-[0-9a-f]{8}(?=\.)", "", library.name)  # auditwheel adds a hash
+        packages = {line.partition(":")[0] for line in run("dpkg", "-S", f"*/{name}").stdout.splitlines() if line.endswith(f"/{name}")}
+        assert [package for package in packages if (licences / f"{package}-copyright").stat().st_size > 0], library.name
+    assert "GNU LESSER GENERAL PUBLIC LICENSE" in (licences / "LGPL-2.1").read_text(encoding="utf-8")
 
 
 def test_no_path_leads_into_a_build_or_an_environment(installed):

@@ -1,10 +1,13 @@
 """What tools/wheels fetches is pinned, by hash, and listed with its licence."""
 
 import hashlib
+import http.client
 import importlib.machinery
 import importlib.util
+import os
 import pathlib
 import re
+import tomllib
 
 import pytest
 
@@ -29,6 +32,14 @@ def test_each_library_is_pinned_and_listed(wheels):
         assert name is None or name.lower() in listed, (name, listed)
 
 
+def test_each_library_of_the_distribution_is_built(wheels):
+    of_the_system = {"GNU C Library", "GCC's runtime libraries"}
+    built = {{"zstd": "Zstandard"}.get(entry["name"], entry["name"]) for entry in wheels.LIBRARIES["library"] + wheels.LIBRARIES["headers"]}
+    linked = tomllib.loads((ROOT / "tools/linked.toml").read_text())["library"]
+    needed = {library["name"] for library in linked if "debian" in library and {"python", "attend"} & set(library["in"])}
+    assert needed - of_the_system - built == set()
+
+
 def test_each_python_package_has_hashes():
     for line in (ROOT / "tools/requirements_wheels.txt").read_text().splitlines():
         assert line.startswith("#") or re.fullmatch(r"[a-z0-9-]+==[0-9.]+( --hash=sha256:[0-9a-f]{64})+", line), line
@@ -38,6 +49,11 @@ def test_packages_agree_with_those_of_the_build():
     pinned = dict(re.findall(r"^([a-z0-9-]+)==([0-9.]+)", (ROOT / "tools/requirements_wheels.txt").read_text(), re.MULTILINE))
     built = dict(re.findall(r'"([a-z-]+)==([0-9.]+)"', (ROOT / "pyproject.toml").read_text().partition("build-backend")[0]))
     assert built and {name: pinned[name] for name in built} == built
+
+
+def test_the_training_program_is_of_the_same_version():
+    version = re.search(r"project\(attend VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text())[1]
+    assert tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]["train"] == [f"attend-train=={version}"]
 
 
 def test_a_file_comes_from_the_mirror_that_has_it(wheels, tmp_path):
@@ -53,6 +69,37 @@ def test_a_file_comes_from_the_mirror_that_has_it(wheels, tmp_path):
     with pytest.raises(SystemExit, match=f"(?s)none/debian/a.dsc.*wrong/debian/a.dsc: SHA-256 .*expected {expected}"):
         wheels.fetch("debian", "a.dsc", expected, tmp_path / "kept")
     assert (tmp_path / "kept/a.dsc").read_bytes() == b"cut"
+
+
+def test_an_answer_that_ends_early_is_a_failure_of_its_mirror(wheels, tmp_path, monkeypatch):
+    def cut(*_arguments, **_more):
+        raise http.client.IncompleteRead(b"the f")
+
+    monkeypatch.setattr(wheels.urllib.request, "urlopen", cut)
+    with pytest.raises(SystemExit, match=r"a\.dsc: IncompleteRead"):
+        wheels.fetch("debian", "a.dsc", "0" * 64, tmp_path)
+
+
+def test_what_is_missing_is_told_at_the_start(wheels, tmp_path, monkeypatch):
+    for name in wheels.PROGRAMS:
+        (tmp_path / name).touch(0o755)
+    native, path, none = os.uname().machine, str(tmp_path), tmp_path / "none.pyi"
+    monkeypatch.setattr(wheels.sys, "version_info", (3, 11, 2))
+    assert wheels.what_is_missing([native, "other"], none, path) == ""
+    assert f"add --machine {native}" in wheels.what_is_missing(["other"], none, path)
+    assert wheels.what_is_missing(["other"], tmp_path / "nasm", path) == ""
+    monkeypatch.setattr(wheels.sys, "version_info", (3, 13, 0))
+    assert "Python 3.13 runs it, expected 3.11" in wheels.what_is_missing([native], none, path)
+    (tmp_path / "icupkg").unlink()
+    assert "not installed: icupkg" in wheels.what_is_missing([native], none, path)
+
+
+def test_what_other_tools_made_is_made_again(wheels, tmp_path, monkeypatch):
+    before = wheels.stamped(tmp_path, "zlib", "key")
+    assert wheels.stamped(tmp_path, "zlib", "key") == before != wheels.stamped(tmp_path, "zlib", "other")
+    assert all((ROOT / "tools" / name).read_text() in wheels.TOOLS for name in ("wheels", "requirements_wheels.txt", "build_sentencepiece"))
+    monkeypatch.setattr(wheels, "TOOLS", wheels.TOOLS + "#")
+    assert wheels.stamped(tmp_path, "zlib", "key") != before
 
 
 def test_the_archives_of_a_source_are_those_that_it_names(wheels, tmp_path):

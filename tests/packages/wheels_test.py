@@ -69,6 +69,8 @@ def test_a_wheel_fits_every_python_and_old_glibc(wheels):
         fields = email.message_from_bytes(zipfile.ZipFile(wheel).read(information))
         assert any(line.startswith("nanobind-backend") for line in fields.get_all("Requires-Dist"))
         assert "attend/_attend.abi3.so" in names and "attend/_attend.pyi" in names
+        tracked = run("git", "-C", ROOT / "python", "ls-files", "attend/*.py").splitlines()
+        assert "attend/recipes/__init__.py" in tracked and set(tracked) <= set(names)
 
 
 def test_auditwheel_agrees_with_the_tag(wheels):
@@ -97,6 +99,8 @@ def test_licences_of_all_that_is_linked_are_inside(unpacked):
         for library in LIBRARIES["library"]:
             for text in library["texts"]:
                 assert (licences / "libraries" / f"{library['name']}-{pathlib.Path(text).name}").stat().st_size > 100
+        for name in ("zig-lib-libcxx-LICENSE.TXT", "zig-lib-libunwind-LICENSE.TXT", "zig-LICENSE"):
+            assert (licences / "libraries" / name).stat().st_size > 100
 
 
 def make_root(release, folder, *packages):

@@ -64,7 +64,7 @@ def read_document(path: str | os.PathLike[str], options: ReadingOptions | None =
     """Reads the document at `path`, by its ending."""
     path = pathlib.Path(path)
     file, name = _format_of(path)
-    with needed(f"a {path.suffix} file", "'attend[documents]'"):
+    with needed(f"a {path.suffix} file", "'.[documents]' in attend's source folder"):
         module = importlib.import_module(f"attend.documents.{file}")
     return cast(Document, getattr(module, name)(path, options or ReadingOptions()))
 

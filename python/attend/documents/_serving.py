@@ -49,7 +49,7 @@ def _why_not(ending: str) -> str:
     try:
         importlib.import_module(f"attend.documents.{FORMATS[ending][0]}")
     except ModuleNotFoundError as error:
-        return f"a {ending} file needs the package {str(error.name).partition('.')[0]}: pip install 'attend[documents]'"
+        return f"a {ending} file needs the package {str(error.name).partition('.')[0]}: pip install '.[documents]' in attend's source folder"
     return ""
 
 

@@ -42,8 +42,8 @@ void Documents::Find() {
   } catch (const std::exception& error) {
     why_not = fmt::format(
         "documents need the Python package, which '{}' can't use on this server ({}); pip install "
-        "'attend[documents]', or name a Python that has it in ATTEND_PYTHON, and start the server "
-        "again",
+        "'.[documents]' in attend's source folder, or name a Python that has it in ATTEND_PYTHON, "
+        "and start the server again",
         python.program, error.what());
   }
   std::vector<std::function<void()>> waiting;
