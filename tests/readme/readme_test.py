@@ -98,6 +98,7 @@ def test_the_page_of_translating(folder):
     shutil.copy(folder / "out.de", folder / "new.de")
     shutil.copy(folder / "out.de", folder / "old.de")
     shutil.copy(folder / "test.en", folder / "all.en")
+    (folder / "terms.tsv").write_text("house\tHaus\n", encoding="utf-8")
     for name in ("first", "second", "backwards", "de-en"):
         shutil.copytree(folder / "my-model/model", folder / name / "model")
     (folder / "all.en.gz").write_bytes(gzip.compress((folder / "test.en").read_bytes()))
@@ -123,7 +124,7 @@ def test_the_page_of_labels(folder):
     (folder / "names.txt").write_text("fresh bread tastes of pepper\n", encoding="utf-8")
     (folder / "eng.testb").write_text(COLUMNS, encoding="utf-8")
     encoder_models.write_topics(folder / "test.tsv", 2, 30)
-    told = [run(folder, command) for command in commands("docs/labels.md")]
+    told = [run(folder, command) for command in commands("docs/labels.md") if " train " not in command]
     assert len(told) == 6
     assert json.loads(told[0])["text"] == "Kanchipuram sarees have silk borders."
     labels = re.findall(r"^\S+ \S+ (\S+)$", (folder / "tagged.txt").read_text(encoding="utf-8"), flags=re.M)
