@@ -308,6 +308,7 @@ void ReadPaths(const CommonOptions& common, TranslateOptions* options) {
   TakeTargetPrefix(common, options);
   options->input = common.DataPath(options->input);
   options->memory.path = common.DataPath(options->memory.path);
+  if (!options->glossary.empty()) options->glossary = common.DataPath(options->glossary);
 }
 
 // Files that are read line by line together.
@@ -398,9 +399,9 @@ int Translate(const std::vector<std::string>& arguments, const RunOnDevice& run_
       .Required({"model"});
   if (!command_line.Parse(arguments)) return 0;
   options.translation.scores = options.scores || options.json;
+  ReadPaths(common, &options);
   if (!options.glossary.empty()) options.translation.glossary = Glossary::Load(options.glossary);
   CheckTranslationOptions(options.translation);
-  ReadPaths(common, &options);
   CheckDevice(options);
   CheckModels(options);
   const LineShard shard = LineShard::Parse(options.shard);

@@ -378,6 +378,7 @@ bool BeamSearch::ExitsEarly() const {
   const SentenceOptions& options = input_->options;
   if (options.early_exit <= 0 || finished_ < options.n_best) return false;
   if (std::ssize(kept_) < options.n_best) return false;
+  if (kept_[options.n_best - 1].missing > 0) return false;
   const auto least =
       std::ranges::min_element(std::span(kept_).first(options.n_best), {}, &Kept::log_probability);
   const auto best = std::ranges::max_element(live_, {}, &Live::log_probability);
@@ -408,6 +409,7 @@ void BeamSearch::Close() {
   }
   live_.clear();
   parents_.clear();
+  terms_.reset();  // it has all that the search met
 }
 
 std::vector<SearchResult> BeamSearch::Results() const {
@@ -448,10 +450,7 @@ bool BeamSearch::WantsConstraints() const {
 }
 
 bool BeamSearch::LacksTerms() const {
-  if (input_->terms == nullptr) return false;
-  const int64_t results = std::min(std::ssize(kept_), input_->options.n_best);
-  return std::any_of(kept_.begin(), kept_.begin() + results,
-                     [&](const Kept& kept) { return MissingOf(IdsOf(kept.node)) > 0; });
+  return input_->terms != nullptr && !kept_.empty() && MissingOf(IdsOf(kept_[0].node)) > 0;
 }
 
 bool BeamSearch::LacksPlaceholders() const {

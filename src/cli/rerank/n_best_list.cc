@@ -27,6 +27,11 @@ std::optional<Number> WholeNumber(std::string_view text) {
   return number;
 }
 
+// Words such as "0-0 1-2".
+bool IsAlignment(std::string_view text) {
+  return text.find_first_not_of("0123456789- ") == text.npos && text.find('-') != text.npos;
+}
+
 // What stands after the last bar, which is taken off; nothing: there is no bar.
 std::optional<std::string_view> TakeLast(std::string_view* line) {
   const size_t bar = line->rfind(kBar);
@@ -51,7 +56,9 @@ NBestLine ParseNBestLine(std::string_view line, const std::string& where) {
   if (bar == rest.npos || !number || *number < 0) refuse("number ||| text ||| score");
   std::string_view text = rest.substr(bar + kBar.size() - 1);  // with the space before it
   std::optional<std::string_view> last = TakeLast(&text);
-  if (last && !WholeNumber<double>(*last)) last = TakeLast(&text);  // that was an alignment
+  const bool linked = last && !WholeNumber<double>(*last);
+  if (linked && !IsAlignment(*last)) refuse("number ||| text ||| score; leave out --quality");
+  if (linked) last = TakeLast(&text);
   const std::optional<double> score = last ? WholeNumber<double>(*last) : std::nullopt;
   if (!score || std::isnan(*score)) refuse("a number as score");
   if (!text.empty()) text.remove_prefix(1);

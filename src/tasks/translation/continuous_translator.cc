@@ -129,6 +129,7 @@ int64_t ContinuousTranslator::MaxLength(int64_t source_length,
 std::vector<int32_t> ContinuousTranslator::EncodeBeginning(const std::string& text,
                                                            const std::string& beginning,
                                                            bool protect) const {
+  runner_.CheckWritesFromTheBeginning("target_prefix and alternatives");
   const MaskedText masked = runner_.Mask(text, protect);
   return runner_.target().Encode(runner_.protection().MaskBeginning(masked, beginning));
 }

@@ -24,9 +24,11 @@ void SetQuality(std::span<const double> log_probabilities, std::span<const int64
   if (log_probabilities.empty()) return;
   const double sum = std::accumulate(log_probabilities.begin(), log_probabilities.end(), 0.0);
   hypothesis->quality = 100 * std::exp(sum / static_cast<double>(log_probabilities.size()));
-  if (words.empty() || words.back() < 0) return;
+  // Ids of a text that is written from its end come with falling words.
+  const int64_t last = words.empty() ? -1 : *std::ranges::max_element(words);
+  if (last < 0) return;
   constexpr double kNone = 1;  // no log-probability
-  std::vector<double> of_word(words.back() + 1, kNone);
+  std::vector<double> of_word(last + 1, kNone);
   for (size_t i = 0; i < std::min(words.size(), log_probabilities.size()); ++i) {
     double& word = of_word[words[i]];
     word = (word == kNone ? 0 : word) + log_probabilities[i];

@@ -66,9 +66,15 @@ bool TaskRunner::HasWords(std::span<const int32_t> ids) const {
                              [&](int32_t id) { return id < std::ssize(words_) && words_[id]; });
 }
 
-bool TaskRunner::WritesFromTheEnd() const {
-  return loaded_->target_vocabulary != nullptr &&
-         WritesRightToLeft(loaded_->with_vocabularies().tokenization);
+void TaskRunner::CheckWritesFromTheBeginning(const char* option) const {
+  if (loaded_->target_vocabulary == nullptr ||
+      !WritesRightToLeft(loaded_->with_vocabularies().tokenization)) {
+    return;
+  }
+  throw Error(ErrorKind::kUsage,
+              fmt::format("the model writes from right to left and has no beginning to go on from; "
+                          "leave out {}",
+                          option));
 }
 
 MaskedText TaskRunner::Mask(const std::string& text, bool protect) const {

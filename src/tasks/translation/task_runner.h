@@ -66,8 +66,9 @@ class TaskRunner {
   const Protection& protection() const { return *protection_; }
   // A text as the model reads it; without `protect` its spans are text like all.
   MaskedText Mask(const std::string& text, bool protect = true) const;
-  // The target's ids begin with the end of the text.
-  bool WritesFromTheEnd() const;
+  // Throws Error(kUsage) where the target's ids begin with the end of the text: such a model has no
+  // way to write what `option` asks for.
+  void CheckWritesFromTheBeginning(const char* option) const;
   // Ids of a text, without eos, with placeholders for its protected spans.
   std::vector<int32_t> Encode(const std::string& text, bool protect = true) const;
   // Of a text as the model reads it, with its ids.

@@ -15,6 +15,8 @@
 namespace attend {
 namespace {
 
+constexpr int64_t kMostTerms = 16;  // of a sentence that a search is held to
+
 // What nearly all targets of training keep within, and a bit more.
 int64_t UsualMost(const TrainingText& text, int64_t source_length) {
   constexpr double kMost = 100000, kSpare = 20;
@@ -125,6 +127,7 @@ SearchModel MakeSearchModel(const TaskRunner& runner) {
 SentenceTerms TermsOf(const TaskRunner& runner, const std::string& text,
                       const TranslationOptions& options, bool protect) {
   if (options.glossary == nullptr) return {};
+  runner.CheckWritesFromTheBeginning("the glossary");
   const std::string repaired = RepairUtf8(text);
   std::vector<FoundTerm> found = options.glossary->finder().Find(repaired);
   if (protect) {
@@ -144,6 +147,8 @@ SentenceTerms TermsOf(const TaskRunner& runner, const std::string& text,
     return ids;
   };
   SentenceTerms terms{.asked = std::ssize(found)};
+  // The cost of a search grows with its terms.
+  if (std::ssize(found) > kMostTerms) found.resize(kMostTerms);
   auto paths = std::make_shared<const TermPaths>(found, runner.token_texts(), encode);
   if (paths->count() > 0) terms.paths = std::move(paths);
   return terms;

@@ -39,15 +39,6 @@ void CheckPrefixes(size_t prefixes, size_t sources) {
                                              prefixes, sources));
 }
 
-// What a model that writes from right to left has no way to begin with.
-void CheckWritesFromTheBeginning(const TaskRunner& runner, const char* option) {
-  if (!runner.WritesFromTheEnd()) return;
-  throw Error(ErrorKind::kUsage,
-              fmt::format("the model writes from right to left and has no beginning to go on from; "
-                          "leave out {}",
-                          option));
-}
-
 CallOptions CallOptionsOf(const TranslationOptions& options) {
   return {.room = {options.batch_sentences, options.batch_tokens},
           .work = options.work,
@@ -82,7 +73,8 @@ struct Translator::Impl {
     std::vector<PairScore> scores = runner.Score({sources, targets, texts},
                                                  {.alignments = options.alignments,
                                                   .alignment_layer = options.alignment_layer,
-                                                  .batch_tokens = options.batch_tokens},
+                                                  .batch_tokens = options.batch_tokens,
+                                                  .stop = options.stop},
                                                  &running.Get().threads);
     for (size_t i = 0; i < scores.size(); ++i) {
       runner.Judge(scores[i], options.quality, hypotheses[i]);
@@ -147,7 +139,7 @@ struct Translator::Impl {
     CheckPrefixes(request.prefixes.size(), request.sources.size());
     if (!request.prefixes.empty()) {
       CheckTargetPrefix(options);
-      CheckWritesFromTheBeginning(runner, "target_prefix");
+      runner.CheckWritesFromTheBeginning("target_prefix");
     }
   }
 
@@ -260,7 +252,7 @@ Translation Translator::Alternatives(const std::string& text, const std::string&
   }
   if (Draws(best))
     throw Error(ErrorKind::kUsage, "alternatives are searched for; leave out sample and mbr");
-  CheckWritesFromTheBeginning(impl_->runner, "alternatives");
+  impl_->runner.CheckWritesFromTheBeginning("alternatives");
   const std::vector<int32_t> source = Encode(text);
   const MaskedText masked = impl_->runner.protection().Mask(text);
   const std::vector<int32_t> begun = impl_->BeginningOf(masked, prefix);
