@@ -35,9 +35,20 @@ def alternatives_can_be(body):
     return one_line(body.get("text")) and not 0 < most < least
 
 
+def terms_can_be(body):
+    """Terms have a source and a target with a letter or digit, and no flags that this hook does not know; drawn outputs have none."""
+    glossary = body.get("glossary", "")
+    if not isinstance(glossary, list) or not all(isinstance(term, dict) for term in glossary):
+        return True  # a name, or refused for its type
+    texts = [term.get(name) for term in glossary for name in ("source", "target")]
+    if not all(isinstance(text, str) and re.search("[A-Za-z0-9]", text) for text in texts) or any(term.get("flags") for term in glossary):
+        return False
+    return all(map(one_line, texts)) and (not glossary or (body.get("sample") is not True and body.get("mbr", "none") == "none"))
+
+
 def go_together(body):
     """Members of /v1/translate that hang on one another."""
-    if not beginnings_can_be(body):
+    if not beginnings_can_be(body) or not terms_can_be(body):
         return False
     defaults = {"beam_size": 4, "n_best": 1, "max_length": 0, "min_length": 0, "beam_groups": 1, "no_repeat_ngram": 0, "mbr_samples": 16} | DRAWING | SEARCHING
     number = {name: body.get(name, default) for name, default in defaults.items()}
