@@ -146,31 +146,42 @@ void CheckOutputs(const CleanOptions& options, const std::vector<std::string>& i
   }
 }
 
-// Null where nothing is detected. Says what can't be.
-IsOtherLanguage MakeDetector(const CleaningOptions& rules, bool asked, const Log& log) {
-  std::map<std::string, std::string> languages;  // of the given codes, as the detector has them
+// Of the given codes, as the detector has them.
+std::map<std::string, std::string> LanguagesToDetect(const CleaningOptions& rules) {
+  std::map<std::string, std::string> languages;
   for (const std::string& code : {rules.source_language, rules.target_language}) {
-    if (!code.empty()) languages[code] = DetectableLanguage(code);
+    if (!code.empty() && rules.detect_language) languages[code] = DetectableLanguage(code);
   }
-  if (languages.empty() || !rules.detect_language) return nullptr;
+  return languages;
+}
+
+constexpr const char* kNoDetector =
+    "this program was built without a language detector (CLD2, libcld2-dev)";
+
+// Null where nothing is detected.
+IsOtherLanguage MakeDetector(const CleaningOptions& rules, bool asked) {
+  const std::map<std::string, std::string> languages = LanguagesToDetect(rules);
+  if (languages.empty()) return nullptr;
   if (!HasLanguageDetector()) {
-    const char* const lacks =
-        "this program was built without a language detector (CLD2, libcld2-dev)";
-    if (asked) Refuse(lacks);
-    log(LogLevel::kWarning, fmt::format("{}; no line is dropped for its language", lacks));
+    if (asked) Refuse(kNoDetector);
     return nullptr;
-  }
-  for (const auto& [code, language] : languages) {
-    if (!language.empty()) continue;
-    log(LogLevel::kWarning,
-        fmt::format("CLD2 can't tell the language {} from others; no line is dropped for not being "
-                    "in it",
-                    code));
   }
   return [languages](std::string_view text, const std::string& code) {
     const std::string& language = languages.at(code);
     return !language.empty() && SurelyOther(text, language);
   };
+}
+
+// Of languages that are given, but can't be detected.
+void WarnOfDetector(const CleaningOptions& rules, const Log& log) {
+  for (const auto& [code, language] : LanguagesToDetect(rules)) {
+    if (!language.empty()) continue;
+    const std::string reason =
+        HasLanguageDetector() ? fmt::format("CLD2 can't tell the language {} from others", code)
+                              : kNoDetector;
+    log(LogLevel::kWarning, reason + "; no line is dropped for its language");
+    if (!HasLanguageDetector()) return;
+  }
 }
 
 std::unique_ptr<const DualCrossEntropy> LoadScorers(const CleanOptions& options, int threads) {
@@ -377,9 +388,9 @@ void Run(const CleanOptions& options, const CommonOptions& common,
   CheckModels(options);
   const std::vector<std::string> paths = InputsOf(options, common);
   CheckOutputs(options, paths);
-  IsOtherLanguage is_other =
-      MakeDetector(options.rules, command_line.IsSet("detect_language"), common.MakeLog());
-  Judge judge(options, CleaningRules(options.rules, std::move(is_other)), threads);
+  const bool asked = command_line.IsSet("detect_language");
+  Judge judge(options, CleaningRules(options.rules, MakeDetector(options.rules, asked)), threads);
+  WarnOfDetector(options.rules, common.MakeLog());
   Results results(options);
   Progress progress(common.quiet ? 0 : options.progress, isatty(STDERR_FILENO) == 1,
                     common.MakeLog());
