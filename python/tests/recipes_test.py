@@ -139,35 +139,23 @@ def test_a_killed_recipe_goes_on(work, tmp_path):
         assert (tmp_path / "killed/out" / name).read_bytes() == (tmp_path / "unbroken/out" / name).read_bytes()
 
 
-def start(output, work):
-    process = subprocess.Popen(
-        [PROGRAM, *map(str, ["distill", "--teacher", work / "teacher/model", "--recipe", work / "long.toml", "--output", output, "--threads", 1, "--beam-size", 1])],
-        env=ENVIRONMENT, stderr=subprocess.PIPE, encoding="utf-8", start_new_session=True)
-    return process
-
-
-def updates(output):
-    path = output / "run/metrics.jsonl"
-    return path.read_text(encoding="utf-8").count("\n") if path.exists() else 0
-
-
-def wait_for_more_updates(output, process, before):
-    while updates(output) <= before:
-        assert process.poll() is None, process.stderr.read()
-        time.sleep(0.01)
-
-
 def test_signals_to_the_one_process_end_the_training_too(work, tmp_path):
     output = tmp_path / "out"
-    for number, (sent, status) in enumerate([(signal.SIGKILL, -signal.SIGKILL), (signal.SIGINT, 130), (signal.SIGTERM, 143)]):
-        with start(output, work) as process:
-            wait_for_more_updates(output, process, updates(output) if number == 2 else 0 if number == 0 else 1)
+    command = ["distill", "--teacher", work / "teacher/model", "--recipe", work / "long.toml", "--output", output, "--threads", 1, "--beam-size", 1]
+    newest = ""
+    for sent, status in [(signal.SIGKILL, -signal.SIGKILL), (signal.SIGINT, 130), (signal.SIGTERM, 143)]:
+        with subprocess.Popen([PROGRAM, *map(str, command)], env=ENVIRONMENT, stderr=subprocess.PIPE, encoding="utf-8", start_new_session=True) as process:
+            said = []
+            while not (said and said[-1].startswith("update ")):
+                said.append(process.stderr.readline())
+                assert said[-1], said
             process.send_signal(sent)
-            said = process.stderr.read()  # ends when the training has ended as well
+            said += process.stderr  # which ends when the training has ended, too
             assert process.wait() == status, said
-        found = list((output / "run/checkpoints").glob("update-*"))
-        assert len(found) >= number, said  # a signal that can be taken lets it write one
-        assert ("the same call goes on from there" in said) == (number > 0)
+        assert ("the same call goes on from there" in said[-1]) == (sent != signal.SIGKILL)
+        found = max((path.parent.name for path in (output / "run/checkpoints").glob("update-*/state.json")), default="")
+        assert (found > newest) == (sent != signal.SIGKILL), said  # a signal that can be taken lets the training write one
+        newest = found
 
 
 def test_back_translation_adds_tagged_pairs(work, tmp_path):

@@ -66,13 +66,16 @@ class Distillation:
         """What the teacher writes for a file of text, a line a line."""
         written = steps.path(f"teacher.{number}")
         searched = steps.path(f"teacher.{number}.n-best") if self.n_best > 1 else written
+        reads: list[Path] = [self._teacher, self.sources[number]]
         steps.command(
             f"translate {number}", "translate", "--model", self._teacher, "--input", self.sources[number], "--output", searched, "--resume",
             "--type", self.type, "--beam-size", self.beam_size, "--length-penalty", self.length_penalty, "--n-best", self.n_best,
-            reads=[self._teacher, self.sources[number]])
+            reads=reads)
         if self.n_best > 1:
             reference = pathlib.Path(self.data_dir) / self.targets[number]
-            steps.call(f"choose {number}", ["choose", searched, reference], lambda: write_lines(written, choose(searched, reference)), reads=[self.targets[number]])
+            steps.call(
+                f"choose {number}", ["choose", searched, reference], lambda: write_lines(written, choose(searched, reference)),
+                reads=[self.targets[number]])
         return written
 
     def _train(self, steps: Steps, written: list[str]) -> pathlib.Path:
@@ -83,7 +86,7 @@ class Distillation:
         links = each("--train-alignments", _link(steps, sources, targets)) if self.alignments else []
         vocabularies = _vocabularies(self._teacher) if self.word_level else []
         recipe = pathlib.Path(self.config).absolute()
-        reads = [recipe, *self.sources, *self.targets, *[self._teacher] * self.word_level]
+        reads: list[Path] = [recipe, *self.sources, *self.targets, *[self._teacher] * self.word_level]
         steps.command("train", "train", "--config", recipe, *text, *links, *vocabularies, "--output", steps.path("run"), reads=reads)
         model = steps.path("run/model")
         if not self.int8_updates:
@@ -105,8 +108,9 @@ _KEPT = (
     "valid_source", "valid_target", "valid_prefixes", "test_source", "test_target", "test_prefixes", "train_weights", "mixing_temperature",
     "mixing_limit", "stream", "shuffle_buffer", "min_length", "max_length", "max_length_ratio", "bpe_dropout", "sampling_alpha", "case_noise",
     "guided_alignment_weight", "distillation_weight", "distillation_temperature", "validate_translations", "beam_size", "length_penalty",
-    "split_sentences", "tokenize", "tokenize_model", "early_stopping_metric", "dropout", "attention_dropout", "activation_dropout", "label_smoothing",
-    "label_smoothing_mass", "r_drop", "batch_tokens", "max_sentences", "accumulate", "weight_decay", "clip_norm", "precision", "worker_threads", "seed")
+    "split_sentences", "tokenize", "tokenize_model", "early_stopping_metric", "dropout", "attention_dropout", "activation_dropout",
+    "label_smoothing", "label_smoothing_mass", "r_drop", "batch_tokens", "max_sentences", "accumulate", "weight_decay", "clip_norm",
+    "precision", "worker_threads", "seed")
 
 
 def _kept_options(run: pathlib.Path) -> list[str]:

@@ -39,7 +39,8 @@ class Steps:
     def path(self, name: str) -> pathlib.Path:
         return self.folder / name
 
-    def command(self, name: str, command: str, *arguments: object, reads: Sequence[Path] = (), threads: bool = True, data_dir: bool = True) -> None:
+    def command(
+            self, name: str, command: str, *arguments: object, reads: Sequence[Path] = (), threads: bool = True, data_dir: bool = True) -> None:
         """`attend command`, which may itself go on where it ended."""
         words = [command, *map(str, arguments)]
 
@@ -54,7 +55,8 @@ class Steps:
     def call(self, name: str, options: Sequence[object], work: Callable[[], None], *, reads: Sequence[Path] = ()) -> None:
         """Does the work, unless it was done with these options and these files. `reads`: what the caller gave of them, files and model
         directories; relative names start from data_dir. Raises UsageError where it was done with others."""
-        said = {"command": shlex.join(map(str, options)), "data_dir": str(self.data_dir), "digests": {str(path): self._digest(path) for path in reads}}
+        digests = {str(path): self._digest(path) for path in reads}
+        said = {"command": shlex.join(map(str, options)), "data_dir": str(self.data_dir), "digests": digests}
         if name in self.done:
             if self.done[name] != said:
                 raise UsageError(f"step {name} of '{self.folder}' {_difference(self.done[name], said)}; give the same, or another output")
