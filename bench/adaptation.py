@@ -164,12 +164,13 @@ def main() -> None:
     sources, references = lines_of(args.source, args.lines), lines_of(args.reference, args.lines)
     for name in args.measure:
         with tempfile.TemporaryDirectory() as folder:
+            own = argparse.Namespace(**vars(args))  # of this measurement
             if name == "load" and not args.recipe:
-                args.recipe = str(pathlib.Path(folder, "recipe.toml"))
-                pathlib.Path(args.recipe).write_text(ENDLESS, encoding="utf-8")
-            service = Service(args, pathlib.Path(folder))
+                own.recipe = str(pathlib.Path(folder, "recipe.toml"))
+                pathlib.Path(own.recipe).write_text(ENDLESS, encoding="utf-8")
+            service = Service(own, pathlib.Path(folder))
             try:
-                (measure_gain if name == "gain" else measure_load)(args, service, sources, references)
+                (measure_gain if name == "gain" else measure_load)(own, service, sources, references)
             finally:
                 service.process.terminate()
                 service.process.wait()

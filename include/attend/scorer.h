@@ -23,6 +23,7 @@ using AttentionWeights = std::vector<std::vector<std::vector<std::vector<float>>
 
 struct ScoreOptions {
   bool alignments = false;
+  bool skip_too_long = false;   // a text beyond learned positions: an empty PairScore, no Error
   int64_t alignment_layer = 0;  // the decoder layer, from 1; 0: ModelConfig::AlignmentLayer()
   bool attention = false;
   int64_t batch_tokens = 2048;  // pieces that run together on a thread
@@ -48,7 +49,7 @@ class Scorer {
   Scorer& operator=(const Scorer&) = delete;
 
   // Throws Error(kUsage) where the lists' lengths differ or alignment_layer is none, Error(kInput)
-  // for a text longer than learned positions reach.
+  // for a text longer than learned positions reach, unless such pairs are skipped.
   std::vector<PairScore> Score(std::span<const std::string> sources,
                                std::span<const std::string> targets,
                                const ScoreOptions& options = {}) const;

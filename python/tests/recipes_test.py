@@ -42,6 +42,11 @@ def train_teachers(tmp_path_factory):
     write_recipe(folder / "student.toml", {name: value for name, value in small.items() if value is not None})
     guided = small | {"guided_alignment_weight": 0.1}
     write_recipe(folder / "guided.toml", {name: value for name, value in guided.items() if value is not None})
+    for name, more in {
+            "long": {"max_updates": 100000, "validate_every": 100000, "checkpoint_every": 100000}, "dropped": {"r_drop": 1}, "lstm": {"preset": "lstm"},
+            "prefixed": {"train_prefixes": ["x "]}, "given": {"vocab": folder / "vocab.spm"}}.items():
+        write_recipe(folder / f"{name}.toml", {option: value for option, value in (small | more).items() if value is not None})
+    assert program("quantize", folder / "teacher/model", "--output", folder / "int8").returncode == 0
     return folder
 
 
@@ -59,7 +64,9 @@ def test_choose_takes_what_is_most_like_the_reference(tmp_path):
 
 
 def test_distill_makes_a_student_of_what_its_teacher_writes(work, tmp_path):
-    given = ("distill", "--teacher", work / "teacher/model", "--recipe", work / "student.toml", "--output", tmp_path / "student", "--beam-size", 2)
+    recipe = tmp_path / "student.toml"
+    recipe.write_bytes((work / "student.toml").read_bytes())
+    given = ("distill", "--teacher", work / "teacher/model", "--recipe", recipe, "--output", tmp_path / "student", "--beam-size", 2)
     done = program(*given)
     assert done.returncode == 0, done.stderr
     written = (tmp_path / "student/teacher.0").read_text(encoding="utf-8")
@@ -75,6 +82,28 @@ def test_distill_makes_a_student_of_what_its_teacher_writes(work, tmp_path):
     assert {path: path.stat().st_mtime_ns for path in (tmp_path / "student").rglob("*")} == before
     other = program(*given, "--length-penalty", 1)
     assert other.returncode == 2 and "step translate 0" in other.stderr and "was made with other options" in other.stderr
+    other = program(*given, "--data-dir", tmp_path)
+    assert other.returncode == 2 and "was made with other options (data_dir" in other.stderr
+    recipe.write_text(recipe.read_text(encoding="utf-8") + "seed = 9\n", encoding="utf-8")
+    other = program(*given)
+    assert other.returncode == 2 and "step train of" in other.stderr and f"have changed: {recipe}" in other.stderr
+    other = program(*given, "--teacher", work / "reverse/model")
+    assert other.returncode == 2
+
+
+def test_a_changed_text_is_refused(work, tmp_path):
+    text = {side: tmp_path / f"text.{side}" for side in ("en", "de")}
+    for side, path in text.items():
+        path.write_bytes((work / f"train.{side}").read_bytes())
+    recipe = write_recipe(tmp_path / "recipe.toml", {"train_source": [text["en"]], "train_target": [text["de"]]})
+    given = ("distill", "--teacher", work / "teacher/model", "--recipe", recipe, "--output", tmp_path / "out", "--beam-size", 1)
+    done = program(*given)  # the recipe has no vocabulary
+    assert done.returncode == 1 and "step train ended with status 2" in done.stderr
+    assert f"--config {recipe}" in done.stderr
+    text["en"].write_text("one two\n" * 160, encoding="utf-8")
+    done = program(*given)
+    assert done.returncode == 2 and f"step translate 0 of '{tmp_path / 'out'}' was made of other files" in done.stderr
+    assert f"have changed: {text['en']}" in done.stderr
 
 
 def test_all_of_distill_together(work, tmp_path):
@@ -86,6 +115,10 @@ def test_all_of_distill_together(work, tmp_path):
     assert list(steps) == ["translate 0", "choose 0", "align 0", "align 1", "train", "train int8", "quantize", "shortlist"]
     state = json.loads((tmp_path / "student/int8-run/checkpoints/update-0000000004/state.json").read_text(encoding="utf-8"))
     assert state["run"]["options"]["quantization_aware"] is True and "teacher" in state["run"]["data_digests"]
+    before = json.loads((tmp_path / "student/run/checkpoints/update-0000000006/state.json").read_text(encoding="utf-8"))["run"]["options"]
+    for name in ("dropout", "batch_tokens", "accumulate", "valid_source", "guided_alignment_weight", "distillation_weight", "beam_size"):
+        assert state["run"]["options"][name] == before[name], name
+    assert before["dropout"] == 0.2 and before["guided_alignment_weight"] == 0.1
     assert program("verify", tmp_path / "student/model-int8").returncode == 0
 
 
@@ -104,6 +137,25 @@ def test_a_killed_recipe_goes_on(work, tmp_path):
     assert "step translate" not in done.stderr and "step train" in done.stderr
     for name in ("teacher.0", "run/model/model.safetensors", "model-int8/model.safetensors"):
         assert (tmp_path / "killed/out" / name).read_bytes() == (tmp_path / "unbroken/out" / name).read_bytes()
+
+
+def test_signals_to_the_one_process_end_the_training_too(work, tmp_path):
+    output = tmp_path / "out"
+    command = ["distill", "--teacher", work / "teacher/model", "--recipe", work / "long.toml", "--output", output, "--threads", 1, "--beam-size", 1]
+    newest = ""
+    for sent, status in [(signal.SIGKILL, -signal.SIGKILL), (signal.SIGINT, 130), (signal.SIGTERM, 143)]:
+        with subprocess.Popen([PROGRAM, *map(str, command)], env=ENVIRONMENT, stderr=subprocess.PIPE, encoding="utf-8", start_new_session=True) as process:
+            said = []
+            while not (said and said[-1].startswith("update ")):
+                said.append(process.stderr.readline())
+                assert said[-1], said
+            process.send_signal(sent)
+            said += process.stderr  # which ends when the training has ended, too
+            assert process.wait() == status, said
+        assert ("the same call goes on from there" in said[-1]) == (sent != signal.SIGKILL)
+        found = max((path.parent.name for path in (output / "run/checkpoints").glob("update-*/state.json")), default="")
+        assert (found > newest) == (sent != signal.SIGKILL), said  # a signal that can be taken lets the training write one
+        newest = found
 
 
 def test_back_translation_adds_tagged_pairs(work, tmp_path):
@@ -126,6 +178,15 @@ def test_back_translation_adds_tagged_pairs(work, tmp_path):
     ("distill", ["--teacher", "{F}/teacher/model", "--recipe", "{F}/student.toml", "--n-best", "9"], 2, "n_best is 9, expected at most beam_size, 5"),
     ("back-translate", ["--model", "{F}/reverse/model", "--text", "{F}/gone", "--recipe", "{F}/student.toml"], 1, "step translate 0 ended with status 3"),
     ("back-translate", ["--model", "{F}/reverse/model", "--recipe", "{F}/student.toml"], 2, "--text"),
+    ("distill", ["--teacher", "{F}/teacher/model", "--recipe", "{F}/prefixed.toml"], 2, "train_prefixes is given"),
+    ("distill", ["--teacher", "{F}/int8", "--recipe", "{F}/student.toml", "--word-level"], 2, "has int8 weights"),
+    ("distill", ["--teacher", "{F}/teacher/model", "--recipe", "{F}/given.toml", "--word-level"], 2, "has a vocab; leave it out"),
+    ("distill", ["--teacher", "{F}/teacher/model", "--recipe", "{F}/dropped.toml", "--word-level"], 2, "word_level and r_drop exclude each other"),
+    ("distill", ["--teacher", "{F}/teacher/model", "--recipe", "{F}/lstm.toml", "--int8-updates", "5"], 2, "is of another architecture"),
+    ("back-translate", ["--model", "{F}/reverse/model", "--text", "{F}/valid.de", "--recipe", "{F}/prefixed.toml"], 2, "train_prefixes is given"),
+    ("back-translate", ["--model", "{F}/reverse/model", "--text", "{F}/valid.de", "--recipe", "{F}/guided.toml"], 2, "no links between words"),
+    ("back-translate", ["--model", "{F}/reverse/model", "--text", "{F}/valid.de", "--recipe", "{F}/student.toml", "--beam-size", "8"], 2, "beam_size is of a search"),
+    ("back-translate", ["--model", "{F}/reverse/model", "--text", "{F}/valid.de", "--recipe", "{F}/student.toml", "--sample=false", "--top-k", "5"], 2, "top_k is of drawing"),
 ])
 def test_what_is_missing_is_named(command, arguments, status, part, work, tmp_path):
     done = program(command, *[word.format(F=work) for word in arguments], "--output", tmp_path / "out")

@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -21,7 +23,6 @@
 #include "data/cleaning/seen_hashes.h"
 #include "model/adapted_model.h"
 #include "model/quantize.h"
-#include "serve/language_codes.h"
 #include "serve/tasks/translation/language_detector.h"
 #include "tasks/checks.h"
 #include "tasks/loaded_model.h"
@@ -122,21 +123,65 @@ std::vector<std::string> InputsOf(const CleanOptions& options, const CommonOptio
   return inputs;
 }
 
-IsOtherLanguage MakeDetector(const CleanOptions& options, const CommandLine& command_line) {
-  const CleaningOptions& rules = options.rules;
-  const bool given = !rules.source_language.empty() || !rules.target_language.empty();
-  if (!given) return nullptr;
+// What is written must be no file that is read, and none that is written twice.
+void CheckOutputs(const CleanOptions& options, const std::vector<std::string>& inputs) {
+  namespace fs = std::filesystem;
+  std::map<std::string, std::string> taken;  // by their whole paths, what they were given as
+  const auto place_of = [](const std::string& path) { return fs::weakly_canonical(path).string(); };
+  for (const std::string& input : inputs) {
+    if (input != "-") taken[place_of(input)] = "read";
+  }
+  std::vector<std::string> written = options.output;
+  for (const std::string& path : {options.dropped, options.report}) {
+    if (!path.empty()) written.push_back(path);
+  }
+  for (const std::string& path : written) {
+    if (fs::exists(path) && !fs::is_regular_file(path)) continue;  // as /dev/null
+    const auto [other, is_new] = taken.emplace(place_of(path), "written");
+    if (!is_new)
+      Refuse(
+          fmt::format("'{}' is {} already; expected files of their own for --output, --dropped "
+                      "and --report",
+                      path, other->second));
+  }
+}
+
+// Of the given codes, as the detector has them.
+std::map<std::string, std::string> LanguagesToDetect(const CleaningOptions& rules) {
+  std::map<std::string, std::string> languages;
+  for (const std::string& code : {rules.source_language, rules.target_language}) {
+    if (!code.empty() && rules.detect_language) languages[code] = DetectableLanguage(code);
+  }
+  return languages;
+}
+
+constexpr const char* kNoDetector =
+    "this program was built without a language detector (CLD2, libcld2-dev)";
+
+// Null where nothing is detected.
+IsOtherLanguage MakeDetector(const CleaningOptions& rules, bool asked) {
+  const std::map<std::string, std::string> languages = LanguagesToDetect(rules);
+  if (languages.empty()) return nullptr;
   if (!HasLanguageDetector()) {
-    if (rules.detect_language && command_line.IsSet("detect_language"))
-      Refuse("this program was built without a language detector (CLD2, libcld2-dev)");
+    if (asked) Refuse(kNoDetector);
     return nullptr;
   }
-  return [](std::string_view text, const std::string& code) {
-    const std::string language = code.substr(0, code.find_first_of("-_"));
-    const std::vector<DetectedLanguage> found = DetectLanguages(text, language);
-    if (found.empty() || !found[0].sure) return false;
-    return !LanguageDistance(language, found[0].code).has_value();
+  return [languages](std::string_view text, const std::string& code) {
+    const std::string& language = languages.at(code);
+    return !language.empty() && SurelyOther(text, language);
   };
+}
+
+// Of languages that are given, but can't be detected.
+void WarnOfDetector(const CleaningOptions& rules, const Log& log) {
+  for (const auto& [code, language] : LanguagesToDetect(rules)) {
+    if (!language.empty()) continue;
+    const std::string reason =
+        HasLanguageDetector() ? fmt::format("CLD2 can't tell the language {} from others", code)
+                              : kNoDetector;
+    log(LogLevel::kWarning, reason + "; no line is dropped for its language");
+    if (!HasLanguageDetector()) return;
+  }
 }
 
 std::unique_ptr<const DualCrossEntropy> LoadScorers(const CleanOptions& options, int threads) {
@@ -149,9 +194,10 @@ std::unique_ptr<const DualCrossEntropy> LoadScorers(const CleanOptions& options,
   return std::make_unique<const DualCrossEntropy>(models[0], models[1], threads);
 }
 
+// Of lines.
 struct Judged {
-  Fault fault = Fault::kNone;
-  double score = 0;  // of a pair without a fault, where there are models
+  std::vector<Fault> faults;
+  std::vector<float> scores;  // of those without a fault, where there are models
 };
 
 // Judges line after line.
@@ -159,62 +205,78 @@ class Judge {
  public:
   Judge(const CleanOptions& options, CleaningRules rules, int threads)
       : options_(options),
+        sides_(options.target.empty() && options.pairs.empty() ? 1 : 2),
         rules_(std::move(rules)),
         seen_(options.duplicate_memory << 20),
         scorers_(LoadScorers(options, threads)),
         pool_(threads) {}
 
   // The lines of a window.
-  std::vector<Judged> Of(const CleanInput& input, int64_t first_line) {
+  Judged Of(const CleanInput& input) {
     const std::vector<Sides>& lines = input.lines();
     std::vector<CleaningRules::Verdict> verdicts(lines.size());
     const auto blocks = static_cast<int64_t>((lines.size() + kBlock - 1) / kBlock);
     pool_.ParallelFor(blocks, [&](int64_t block, int) {
       const size_t end = std::min(lines.size(), (static_cast<size_t>(block) + 1) * kBlock);
       for (size_t i = static_cast<size_t>(block) * kBlock; i < end; ++i)
-        verdicts[i] = rules_.Judge(lines[i]);
+        verdicts[i] = VerdictOf(lines[i]);
     });
-    std::vector<Judged> judged(lines.size());
+    const std::vector<std::optional<double>> scores = ScoresOf(lines, verdicts);
+    Judged judged;
     for (size_t i = 0; i < lines.size(); ++i) {
-      judged[i].fault = verdicts[i].fault;
-      if (WasSeen(verdicts[i])) judged[i].fault = Fault::kDuplicate;
+      const Fault fault = FaultOf(verdicts[i], scores[i]);
+      judged.faults.push_back(fault);
+      if (fault != Fault::kNone) continue;
+      for (const uint64_t hash : verdicts[i].hashes) seen_.Add(hash);
+      if (scorers_ != nullptr) judged.scores.push_back(static_cast<float>(*scores[i]));
     }
-    if (scorers_ != nullptr) AddScores(lines, first_line, &judged);
     return judged;
   }
 
  private:
   static constexpr size_t kBlock = 64;  // lines that a thread takes at a time
 
-  // Of either side: a pair that was seen by one adds the other, since it is dropped anyway.
-  bool WasSeen(const CleaningRules::Verdict& verdict) {
-    bool seen = false;
-    for (const uint64_t hash : verdict.hashes) seen |= !seen_.Add(hash);
-    return seen;
+  CleaningRules::Verdict VerdictOf(const Sides& sides) const {
+    if (sides.size() < sides_) return {Fault::kMalformed, {}};
+    return rules_.Judge(sides);
   }
 
-  void AddScores(const std::vector<Sides>& lines, int64_t first_line,
-                 std::vector<Judged>* judged) const {
+  // Of a kept line before it.
+  bool WasSeen(const CleaningRules::Verdict& verdict) const {
+    return std::ranges::any_of(verdict.hashes, [&](uint64_t hash) { return seen_.Has(hash); });
+  }
+
+  // With all lines before this one judged.
+  Fault FaultOf(const CleaningRules::Verdict& verdict, const std::optional<double>& score) const {
+    if (verdict.fault != Fault::kNone) return verdict.fault;
+    if (WasSeen(verdict)) return Fault::kDuplicate;
+    if (scorers_ == nullptr) return Fault::kNone;
+    if (!score) return Fault::kTooLong;
+    return *score >= options_.min_score ? Fault::kNone : Fault::kScore;
+  }
+
+  // Of the lines that no rule drops; a model reads them together.
+  std::vector<std::optional<double>> ScoresOf(
+      const std::vector<Sides>& lines, const std::vector<CleaningRules::Verdict>& verdicts) const {
+    std::vector<std::optional<double>> scores(lines.size());
+    if (scorers_ == nullptr) return scores;
     std::vector<std::string> sources, targets;
     std::vector<size_t> places;
     for (size_t i = 0; i < lines.size(); ++i) {
-      if ((*judged)[i].fault != Fault::kNone) continue;
+      if (verdicts[i].fault != Fault::kNone || WasSeen(verdicts[i])) continue;
       places.push_back(i);
       sources.emplace_back(lines[i][0]);
       targets.emplace_back(lines[i][1]);
     }
     ScoreOptions scoring;
     scoring.batch_tokens = options_.batch_tokens;
-    scoring.first_line = first_line;
-    const std::vector<double> scores = scorers_->Score(sources, targets, scoring);
-    for (size_t i = 0; i < places.size(); ++i) {
-      Judged& line = (*judged)[places[i]];
-      line.score = scores[i];
-      if (!(line.score >= options_.min_score)) line.fault = Fault::kScore;
-    }
+    const auto found = scorers_->Score(sources, targets, scoring);
+    for (size_t i = 0; i < places.size(); ++i) scores[places[i]] = found[i];
+    return scores;
   }
 
   const CleanOptions& options_;
+  const size_t sides_;
   const CleaningRules rules_;
   SeenHashes seen_;
   const std::unique_ptr<const DualCrossEntropy> scorers_;
@@ -223,14 +285,21 @@ class Judge {
 
 // Of the lines without a fault, those that are not among the best share get one. Of equal scores
 // the first lines stay.
-void KeepBest(double share, std::vector<Judged>* judged) {
-  std::vector<size_t> order;
-  for (size_t i = 0; i < judged->size(); ++i) {
-    if ((*judged)[i].fault == Fault::kNone) order.push_back(i);
+void KeepBest(double share, Judged* judged) {
+  const std::vector<float>& scores = judged->scores;
+  const auto kept = static_cast<int64_t>(share * static_cast<double>(scores.size()));
+  if (kept == std::ssize(scores)) return;
+  std::vector<float> order = scores;
+  std::ranges::nth_element(order, order.begin() + kept, std::greater<>());
+  const float least = order[kept];  // the best of those that go
+  int64_t equal = kept - std::ranges::count_if(scores, [&](float one) { return one > least; });
+  auto score = scores.begin();
+  for (Fault& fault : judged->faults) {
+    if (fault != Fault::kNone) continue;
+    const float own = *score++;
+    const bool stays = own > least || (own == least && equal-- > 0);
+    if (!stays) fault = Fault::kShare;
   }
-  std::ranges::stable_sort(order, std::greater<>(), [&](size_t i) { return (*judged)[i].score; });
-  const auto kept = static_cast<size_t>(share * static_cast<double>(order.size()));
-  for (size_t i = kept; i < order.size(); ++i) (*judged)[order[i]].fault = Fault::kShare;
 }
 
 // What becomes of the lines.
@@ -244,9 +313,9 @@ class Results {
     as_page_ = options.report.ends_with(".md");
   }
 
-  void Add(const CleanInput& input, int64_t first_line, std::span<const Judged> judged) {
-    for (size_t i = 0; i < judged.size(); ++i) {
-      const Fault fault = judged[i].fault;
+  void Add(const CleanInput& input, int64_t first_line, std::span<const Fault> faults) {
+    for (size_t i = 0; i < faults.size(); ++i) {
+      const Fault fault = faults[i];
       const Sides& sides = input.lines()[i];
       const int64_t number = first_line + static_cast<int64_t>(i);
       report_.Add(fault, number, sides);
@@ -292,21 +361,22 @@ void ForEachWindow(CleanInput* input, Progress* progress, const Use& use) {
 void RunTwice(const CleanOptions& options, const std::vector<std::string>& paths, int threads,
               Judge* judge, Progress* progress, Results* results) {
   const bool table = !options.pairs.empty();
-  std::vector<Judged> judged;
+  Judged judged;
   CleanInput first(paths, table, threads);
-  ForEachWindow(&first, progress, [&](const CleanInput& input, int64_t number) {
-    const std::vector<Judged> of_window = judge->Of(input, number);
-    judged.insert(judged.end(), of_window.begin(), of_window.end());
+  ForEachWindow(&first, progress, [&](const CleanInput& input, int64_t) {
+    const Judged window = judge->Of(input);
+    judged.faults.insert(judged.faults.end(), window.faults.begin(), window.faults.end());
+    judged.scores.insert(judged.scores.end(), window.scores.begin(), window.scores.end());
   });
   KeepBest(options.keep_best, &judged);
   CleanInput second(paths, table, threads);
   while (second.Next()) {
     const auto number = static_cast<size_t>(second.windows().number());
-    if (number - 1 + second.lines().size() > judged.size()) break;
+    if (number - 1 + second.lines().size() > judged.faults.size()) break;
     results->Add(second, static_cast<int64_t>(number),
-                 std::span(judged).subspan(number - 1, second.lines().size()));
+                 std::span(judged.faults).subspan(number - 1, second.lines().size()));
   }
-  if (!second.lines().empty() || results->report().lines() != std::ssize(judged)) {
+  if (!second.lines().empty() || results->report().lines() != std::ssize(judged.faults)) {
     throw Error(ErrorKind::kInput,
                 fmt::format("{} changed while it was read; start again", second.windows().name()));
   }
@@ -317,7 +387,10 @@ void Run(const CleanOptions& options, const CommonOptions& common,
   const int threads = common.ThreadCount();
   CheckModels(options);
   const std::vector<std::string> paths = InputsOf(options, common);
-  Judge judge(options, CleaningRules(options.rules, MakeDetector(options, command_line)), threads);
+  CheckOutputs(options, paths);
+  const bool asked = command_line.IsSet("detect_language");
+  Judge judge(options, CleaningRules(options.rules, MakeDetector(options.rules, asked)), threads);
+  WarnOfDetector(options.rules, common.MakeLog());
   Results results(options);
   Progress progress(common.quiet ? 0 : options.progress, isatty(STDERR_FILENO) == 1,
                     common.MakeLog());
@@ -327,7 +400,7 @@ void Run(const CleanOptions& options, const CommonOptions& common,
   } else {
     CleanInput input(paths, !options.pairs.empty(), threads);
     ForEachWindow(&input, &progress, [&](const CleanInput& window, int64_t number) {
-      results.Add(window, number, judge.Of(window, number));
+      results.Add(window, number, judge.Of(window).faults);
     });
   }
   progress.End();

@@ -3,34 +3,59 @@
 #include <fmt/format.h>
 
 #include "attend/error.h"
+#include "attend/model_config.h"
 #include "base/files.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/python_package.h"
+#include "model/model_directory.h"
+#include "model/quantize.h"
 #include "tasks/loaded_model.h"
 
 namespace attend {
 namespace {
 
-// What a recipe says of its text.
+// What these commands must know of a recipe.
 struct RecipeText {
-  std::vector<std::string> sources, targets;
-  double guided_alignment_weight = 0;
-  std::string init, vocab, source_vocab;
+  std::vector<std::string> sources, targets, prefixes, alignments, symbols;
+  double guided_alignment_weight = 0, r_drop = 0;
+  std::string init, vocab, source_vocab, preset, architecture;
+
+  bool has_vocabulary() const { return !vocab.empty() || !source_vocab.empty(); }
+  bool is_transformer() const {
+    const std::string transformer = ArchitectureName(Architecture::kTransformer);
+    if (!architecture.empty()) return architecture == transformer;
+    return preset.empty() || PresetConfig(preset).architecture == Architecture::kTransformer;
+  }
 };
 
-// Throws Error for what is no recipe, or one without pairs.
+void RefuseIf(bool wrong, const std::string& message) {
+  if (wrong) throw Error(ErrorKind::kConfiguration, message);
+}
+
+// Throws Error for what is no recipe, or one without pairs, or one whose text is not as it is
+// given.
 RecipeText ReadRecipe(const std::string& path) {
   RecipeText text;
   FieldList fields;
   fields.Add("train_source", &text.sources, "")
       .Add("train_target", &text.targets, "")
+      .Add("train_prefixes", &text.prefixes, "")
+      .Add("train_alignments", &text.alignments, "")
+      .Add("user_defined_symbols", &text.symbols, "")
       .Add("guided_alignment_weight", &text.guided_alignment_weight, 0, 100, "")
+      .Add("r_drop", &text.r_drop, 0, 100, "")
+      .Add("preset", &text.preset, "")
+      .Add("architecture", &text.architecture, "")
       .Add("init", &text.init, "")
       .Add("vocab", &text.vocab, "")
       .Add("source_vocab", &text.source_vocab, "");
   constexpr bool kPassOverOthers = true;
   FieldsFromToml(ReadFile(path, kMaxTomlBytes), fields, path, kPassOverOthers);
+  RefuseIf(!text.prefixes.empty(),
+           fmt::format("{}: train_prefixes is given, but a model translates text as it is; put the "
+                       "prefixes into the text and leave the option out",
+                       path));
   if (!text.sources.empty() && text.sources.size() == text.targets.size()) return text;
   throw Error(ErrorKind::kConfiguration,
               fmt::format("{}: train_source names {} files and train_target {}, expected as many, "
@@ -53,7 +78,8 @@ FieldList Fields(RecipeOptions& options) {
            "folder for everything that is made; run/model in it is the model. The same call goes "
            "on where an earlier one ended")
       .Nest("", TypeField(&options.type))
-      .Add("beam_size", &options.beam_size, 1, 64, "hypotheses that a translation keeps");
+      .Add("beam_size", &options.beam_size, 1, 64,
+           "hypotheses that a search for translations keeps");
   return fields;
 }
 
@@ -115,6 +141,39 @@ FieldList Fields(BackTranslateOptions& options) {
   return fields;
 }
 
+// What would fail only after hours, here and below.
+void CheckDistillation(const DistillOptions& options, const RecipeText& text,
+                       const std::string& recipe) {
+  RefuseIf(options.int8_updates > 0 && !text.is_transformer(),
+           fmt::format("int8_updates is {}, but {} is of another architecture; int8 is for "
+                       "transformers",
+                       options.int8_updates, recipe));
+  if (!options.word_level) return;
+  RefuseIf(text.has_vocabulary() || !text.init.empty(),
+           fmt::format("word_level trains with the teacher's vocabularies, but {} has {}; leave it "
+                       "out",
+                       recipe, text.init.empty() ? "a vocab" : "init"));
+  RefuseIf(text.r_drop > 0,
+           fmt::format("word_level and r_drop exclude each other; leave r_drop out of {}", recipe));
+  RefuseIf(IsInt8(*LoadModel(options.teacher)),
+           fmt::format("word_level needs a teacher in f32, but '{}' has int8 weights; name the "
+                       "model that it was made of",
+                       options.teacher));
+}
+
+void CheckBackTranslation(const BackTranslateOptions& options, const RecipeText& text,
+                          const std::string& recipe, const CommandLine& command_line) {
+  RefuseIf(options.sample && command_line.IsSet("beam_size"),
+           "beam_size is of a search, but translations are drawn; give --sample=false, or leave it "
+           "out");
+  RefuseIf(!options.sample && options.top_k > 0,
+           "top_k is of drawing, but sample is false; leave one of them out");
+  RefuseIf(!text.alignments.empty() || text.guided_alignment_weight > 0,
+           fmt::format("{} has train_alignments or guided_alignment_weight, but back-translated "
+                       "text has no links between words; leave both out",
+                       recipe));
+}
+
 }  // namespace
 
 int RunDistill(const std::vector<std::string>& arguments) {
@@ -132,6 +191,7 @@ int RunDistill(const std::vector<std::string>& arguments) {
       .Required({"teacher", "recipe", "output"});
   if (!command_line.Parse(arguments)) return 0;
   const RecipeText text = ReadRecipe(options.recipe);
+  CheckDistillation(own, text, options.recipe);
   Json call = CallOf("distill", options, text, common);
   call.update(FieldsToJson(Fields(own)));
   call["alignments"] = text.guided_alignment_weight > 0;
@@ -152,10 +212,12 @@ int RunBackTranslate(const std::vector<std::string>& arguments) {
       .Required({"model", "text", "recipe", "output"});
   if (!command_line.Parse(arguments)) return 0;
   const RecipeText text = ReadRecipe(options.recipe);
+  CheckBackTranslation(own, text, options.recipe, command_line);
   Json call = CallOf("back-translate", options, text, common);
   call.update(FieldsToJson(Fields(own)));
   call["seed"] = common.seed;
-  call["makes_vocabulary"] = text.init.empty() && text.vocab.empty() && text.source_vocab.empty();
+  call["makes_vocabulary"] = text.init.empty() && !text.has_vocabulary();
+  call["symbols"] = text.symbols;
   RunInPython("back-translate", "attend.recipes", call);
 }
 

@@ -111,6 +111,18 @@ TEST(Bf16ProductsTest, LossesOfHiddenStatesAreThoseOfF32WithinTheRounding) {
                 {first, second, weight, bias}, 0.02);
 }
 
+// As the student's do: a copy of the teacher has nothing to learn from it.
+TEST(Bf16ProductsTest, ATeachersLogitsStayInF32) {
+  torch::manual_seed(4);
+  const torch::Tensor hidden_RD = 8 * torch::randn({20, 16}), weight_VD = torch::randn({30, 16}),
+                      targets_R = torch::arange(1, 21);
+  const Bf16Products products(torch::kCPU, true);
+  LabelSmoothingLoss loss(0.1, 0);
+  const LossSums sums = loss->FromTeacher(hidden_RD, weight_VD, {}, targets_R,
+                                          {hidden_RD, weight_VD, {}, /*share=*/1, 1});
+  EXPECT_NEAR(sums.loss.item<double>(), 0, 1e-4);
+}
+
 // Rows of every number, in sentences too.
 TEST(Bf16ProductsTest, ALinearMapIsThatOfF32WithinTheRounding) {
   constexpr int64_t kIn = 24, kOut = 40;

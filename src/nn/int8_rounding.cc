@@ -9,6 +9,12 @@ constexpr double kMost = 127;
 
 thread_local bool rounds = false;
 
+// As the engine has it: in bf16 the multiples themselves would be wrong.
+torch::Tensor Exact(const torch::Tensor& x) {
+  const bool bf16 = x.scalar_type() == torch::kBFloat16;
+  return bf16 ? x.detach().to(torch::kFloat32) : x.detach();
+}
+
 // Multiples of `scale`, one for each row.
 torch::Tensor Multiples(const torch::Tensor& x, const torch::Tensor& scale) {
   // Of a row of zeros, whose multiples are zeros.
@@ -16,9 +22,9 @@ torch::Tensor Multiples(const torch::Tensor& x, const torch::Tensor& scale) {
   return x.div(divisor).round_().clamp_(-kMost, kMost).mul_(divisor);
 }
 
-// `rounded` with the gradient of `x`.
+// `rounded` with the gradient and the type of `x`.
 torch::Tensor StraightThrough(const torch::Tensor& x, const torch::Tensor& rounded) {
-  return x + (rounded - x).detach();
+  return rounded.to(x.scalar_type()) + (x - x.detach());
 }
 
 }  // namespace
@@ -29,7 +35,7 @@ bool Int8Rounding::on() { return rounds; }
 
 torch::Tensor RoundedWeight(const torch::Tensor& weight_ED) {
   if (!rounds || !weight_ED.defined()) return weight_ED;
-  const torch::Tensor exact = weight_ED.detach(), size = exact.abs();
+  const torch::Tensor exact = Exact(weight_ED), size = exact.abs();
   torch::Tensor largest = size.amax(1, true);
   const int64_t even = exact.size(1) / 2 * 2;
   if (even > 0) {  // what two neighbours come to: quantize.h
@@ -41,7 +47,7 @@ torch::Tensor RoundedWeight(const torch::Tensor& weight_ED) {
 
 torch::Tensor RoundedRows(const torch::Tensor& x) {
   if (!rounds) return x;
-  const torch::Tensor exact = x.detach();
+  const torch::Tensor exact = Exact(x);
   return StraightThrough(x, Multiples(exact, exact.abs().amax(-1, true) / kMost));
 }
 

@@ -39,6 +39,15 @@ TEST(Int8RoundingTest, RowsHaveAScaleEach) {
   EXPECT_TRUE(torch::allclose(RoundedRows(x_RD), expected_RD, 1e-5, 1e-6)) << RoundedRows(x_RD);
 }
 
+TEST(Int8RoundingTest, RowsInBf16HaveTheMultiplesOfF32) {
+  torch::manual_seed(3);
+  const Int8Rounding rounding(true);
+  const torch::Tensor x_RD = torch::randn({50, 64}).to(torch::kBFloat16);
+  const torch::Tensor found_RD = RoundedRows(x_RD);
+  EXPECT_EQ(found_RD.scalar_type(), torch::kBFloat16);
+  EXPECT_TRUE(torch::equal(found_RD, RoundedRows(x_RD.to(torch::kFloat32)).to(torch::kBFloat16)));
+}
+
 TEST(Int8RoundingTest, GradientsGoStraightThroughAndOnlyWhileOneLives) {
   torch::manual_seed(2);
   const torch::Tensor x_RD = torch::randn({6, 8}).requires_grad_(),

@@ -153,7 +153,7 @@ CASES = [
     ("clean", "--source {F}/gone --output {F}/a", 3, "{F}/gone"),
     ("clean", "--source {F}/text --output {F}/folder", 1, "{F}/folder"),
     ("clean", "--source - --target - --output {F}/a {F}/b", 2, "given twice"),
-    ("clean", "--pairs {F}/text --output {F}/a", 3, "{F}/text:1: the line has one column"),
+    ("clean", "--source {F}/text --output {F}/text", 2, "{F}/text' is read already"),
     ("clean", "--pairs {F}/little.tsv --output {F}/a", 3, "UTF-16 text"),
     ("distill", "--teacher {G} --recipe {F}/gone --output {F}/out", 3, "{F}/gone"),
     ("back-translate", "--model {G} --text {F}/text --recipe {F}/text --output {F}/out", 2, "{F}/text:1"),

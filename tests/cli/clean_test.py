@@ -15,6 +15,7 @@ import pytest
 from programs import attend, refused
 
 MODEL = pathlib.Path(__file__).resolve().parents[1] / "data/golden_v1"
+LEARNED = MODEL.with_name("golden_v1_variant")
 
 
 def words(line):
@@ -74,14 +75,14 @@ def judge(pairs, script="LATIN", by=lambda pair: [tuple(map(bare, pair))]):
         if reason is None:
             keys = set(by(pair))
             reason = "duplicate" if keys & seen else None
-            seen |= keys
+            seen |= keys if reason is None else set()
         reasons.append(reason)
     return reasons
 
 
 def random_lines(seed, count):
     source = random.Random(seed)
-    known = "the dog Dog runs, Äpfel straße STRASSE 12 1,000 1.000 3:15 ٣ мир «Привет» é e\u0301 ﬁne fine ... --- 私は学生 カメラ ภาษาไทย \ufffd \x07 x1".split()
+    known = "the dog Dog runs, Äpfel straße STRASSE 12 1,000 1.000 3:15 ٣ мир «Привет» é e\u0301 ﬁne fine ... --- 私は学生 カメラ ภาษาไทย \ufffd \x07 x1 می\u200cرود क\u200dष co\u00adop \ufeffmir".split() + ["a\u0085b"]
     return [" ".join(source.choices(known, k=source.choice([0, 1, 1, 2, 2, 3, 4, 9]))) for _ in range(count)]
 
 
@@ -91,7 +92,7 @@ def write(path, lines):
 
 
 def dropped(path):
-    return {int(number): reason for number, reason, *_ in (line.split("\t") for line in path.read_text(encoding="utf-8").splitlines())}
+    return {int(number): reason for number, reason, *_ in (line.split("\t") for line in path.read_text(encoding="utf-8").split("\n")[:-1])}
 
 
 HAND_MADE = [
@@ -142,13 +143,13 @@ def test_random_pairs_meet_the_plain_version(by, keys, tmp_path):
 
 def test_tables_and_packed_files_give_the_same_as_two_files(tmp_path):
     kept, reasons, _ = clean(tmp_path, HAND_MADE)
-    (tmp_path / "raw.tsv.gz").write_bytes(gzip.compress("".join(f"{a}\t{b}\tmore\n" for a, b in HAND_MADE).encode()))
+    (tmp_path / "raw.tsv.gz").write_bytes(gzip.compress(("".join(f"{a}\t{b}\tmore\n" for a, b in HAND_MADE) + "no tab\n").encode()))
     done = attend("clean", "--pairs", tmp_path / "raw.tsv.gz", "--output", tmp_path / "clean.tsv.gz", "--dropped", tmp_path / "other", "--report", tmp_path / "report.md", "--quiet")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert gzip.decompress((tmp_path / "clean.tsv.gz").read_bytes()).decode() == "".join(f"{a}\t{b}\tmore\n" for a, b in kept)
-    assert dropped(tmp_path / "other") == reasons
+    assert dropped(tmp_path / "other") == reasons | {len(HAND_MADE) + 1: "malformed"}
     page = (tmp_path / "report.md").read_text(encoding="utf-8")
-    assert "| too long | 1 | 7.14 % |" in page and "| copy | 9 | Same text | same TEXT. |" in page
+    assert "| too long | 1 | 6.67 % |" in page and "| copy | 9 | Same text | same TEXT. |" in page
 
 
 def test_text_of_one_language(tmp_path):
@@ -173,11 +174,37 @@ def test_lines_in_another_language_are_dropped(tmp_path):
     assert (report["kept"], report["dropped"]["language"]["count"]) == (2, 1)
 
 
+@pytest.mark.parametrize("codes, line, warns", [
+    (("nb", "nn-NO", "no"), "Den gamle mannen gikk sakte gjennom hagen og så på blomstene som vokste der.", False),
+    (("fil", "tl"), "Ang matandang lalaki ay dahan-dahang naglakad sa hardin at tumingin sa mga bulaklak.", False),
+    (("iw", "he"), "האיש הזקן הלך לאט בגן והסתכל על הפרחים היפים שגדלו שם", False),
+    (("ast", "sco", "nds"), "The old man walked slowly through the garden and looked at the flowers.", True),
+])
+def test_codes_that_the_detector_lacks_drop_nothing(codes, line, warns, tmp_path):
+    for code in codes:
+        done = attend("clean", "--source", write(tmp_path / "raw", [line]), "--source-language", code, "--output", tmp_path / "clean", "--json")
+        if "without a language detector" in done.stderr:
+            pytest.skip("built without CLD2 (libcld2-dev)")
+        assert json.loads(done.stdout)["kept"] == 1, (code, done.stdout)
+        assert done.stderr.count(f"CLD2 can't tell the language {code}") == warns, done.stderr
+    other = attend("clean", "--source", write(tmp_path / "raw", ["Der alte Mann ging langsam durch den Garten."]), "--source-language", "nb", "--output", tmp_path / "clean", "--json", "--quiet")
+    assert json.loads(other.stdout)["dropped"]["language"]["count"] == 1
+
+
 def cross_entropy(pair):
     """Of a token, by the model kept under tests/data, which `attend score` tells."""
     done = attend("score", "--model", MODEL, "--source", pair[0], "--target", pair[1], "--json", "--quiet")
     report = json.loads(done.stdout)
     return -report["pairs"][0]["log_probability"] / report["pieces"]
+
+
+def reverse_of(model, folder):
+    """The same model, said to be of the other direction."""
+    back = folder / "back"
+    shutil.copytree(model, back)
+    config = (back / "config.json").read_text(encoding="utf-8")
+    (back / "config.json").write_text(re.sub(r'("languages": *\[\s*)("\w+")(,\s*)("\w+")', r"\1\4\3\2", config), encoding="utf-8")
+    return back
 
 
 def test_scores_of_two_models_choose_the_best(tmp_path):
@@ -187,11 +214,7 @@ def test_scores_of_two_models_choose_the_best(tmp_path):
         names = [write(tmp_path / f"one.{i}", [line]) for i, line in enumerate(pair)]
         there, back = cross_entropy(names), cross_entropy(names[::-1])
         scores.append(math.exp(-(abs(there - back) + (there + back) / 2)))
-    back = tmp_path / "back"
-    shutil.copytree(MODEL, back)
-    config = (back / "config.json").read_text(encoding="utf-8")
-    (back / "config.json").write_text(re.sub(r'("languages": *\[\s*)("\w+")(,\s*)("\w+")', r"\1\4\3\2", config), encoding="utf-8")
-    models = ("--model", MODEL, "--reverse-model", back)
+    models = ("--model", MODEL, "--reverse-model", reverse_of(MODEL, tmp_path))
     order = sorted(range(len(pairs)), key=lambda i: -scores[i])
     for share, count in ((0.41, 2), (0.6, 3), (0.99, 4)):
         kept, reasons, _ = clean(tmp_path, pairs, *models, "--keep-best", share)
@@ -200,6 +223,17 @@ def test_scores_of_two_models_choose_the_best(tmp_path):
     middle = (scores[order[1]] + scores[order[2]]) / 2
     kept, reasons, _ = clean(tmp_path, pairs, *models, "--min-score", f"{middle:.17f}")
     assert kept == [pairs[i] for i in sorted(order[:2])] and set(reasons.values()) == {"score"}
+    # A line that a score dropped makes no later one a duplicate.
+    worst = pairs[order[-1]]
+    kept, reasons, _ = clean(tmp_path, [worst, pairs[order[0]], worst, pairs[order[0]]], *models, "--min-score", f"{middle:.17f}")
+    assert kept == [pairs[order[0]]] and reasons == {1: "score", 3: "score", 4: "duplicate"}
+
+
+def test_a_pair_beyond_learned_positions_is_dropped_alone(tmp_path):
+    most = json.loads((LEARNED / "config.json").read_text(encoding="utf-8"))["model"]["encoder"]["max_positions"]
+    pairs = [("lumi tavo", "keri paku"), ("lumi " * most, "keri paku " * most), ("dosa", "ilvo")]
+    kept, reasons, _ = clean(tmp_path, pairs, "--model", LEARNED, "--reverse-model", reverse_of(LEARNED, tmp_path), "--min-score", 1e-100, "--max-length", 0)
+    assert kept == [pairs[0], pairs[2]] and reasons == {2: "too_long"}
 
 
 def test_bad_input_leaves_old_output_as_it_was(tmp_path):
@@ -212,7 +246,10 @@ def test_bad_input_leaves_old_output_as_it_was(tmp_path):
     for arguments, status, message in [
         (("--source", a, "--target", b, *both), 3, "different numbers of lines"),
         (("--source", cut, "--output", out[0]), 3, cut),
-        (("--pairs", a, "--output", out[0]), 3, "a:1: the line has one column"),
+        (("--source", a, "--target", b, "--output", out[0], out[0]), 2, f"'{out[0]}' is written already"),
+        (("--source", a, "--target", b, *both, "--dropped", tmp_path / "." / "out.b"), 2, "out.b' is written already"),
+        (("--source", a, "--output", out[0], "--report", out[0]), 2, "is written already"),
+        (("--source", out[0], "--output", out[0]), 2, "is read already"),
         (("--source", a, "--output", *out), 2, "--output names 2 files, expected 1"),
         (("--source", a, "--pairs", b, *both), 2, "either --source"),
         (("--pairs", a, "--target", b, *both), 2, "--target goes with --source"),

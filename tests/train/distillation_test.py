@@ -68,7 +68,12 @@ def test_what_does_not_go_together_is_refused(options, teacher, tmp_path):
     other = ["vocab", "--input", options["train_source"], options["train_target"], "--size", "40", "--type", "unigram", "--quiet", "--output", tmp_path / "other.spm"]
     subprocess.run([tiny_run.ATTEND, *other], check=True)
     subprocess.run([tiny_run.ATTEND, "quantize", teacher, "--output", tmp_path / "int8", "--quiet"], check=True, capture_output=True)
+    tiny_run.trained(options | {"right_to_left": [], "max_updates": 1, "validate_every": 1, "checkpoint_every": 1}, tmp_path / "turned")
+    tiny_run.trained(options | {"languages": ["en", "de"], "max_updates": 1, "validate_every": 1, "checkpoint_every": 1}, tmp_path / "named")
     for change, status, part in [
+        ({"teacher": tmp_path / "turned/model"}, 3, f"'{tmp_path}/turned/model' writes from right to left, expected the order of the student (right_to_left)"),
+        ({"right_to_left": []}, 3, f"'{teacher}' writes from left to right"),
+        ({"teacher": tmp_path / "named/model", "languages": ["de", "en"]}, 3, "translates from en to de, expected from de to en, the student's languages"),
         ({"vocab": tmp_path / "other.spm"}, 3, f"'{teacher}' has other vocabularies than the student, expected the same; set vocab to '{teacher}/vocab.spm'"),
         ({"vocab": None, "vocab_size": 60}, 2, f"set vocab to '{teacher}/vocab.spm'"),
         ({"r_drop": 1}, 2, "teacher and r_drop exclude each other"),

@@ -70,3 +70,14 @@ def test_it_goes_with_no_guided_alignment(runs, tmp_path):
         command += [f"--{name.replace('_', '-')}", str(value)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=tiny_run.environment())
     assert done.returncode == 2 and "right_to_left and guided_alignment_weight exclude each other" in done.stderr
+
+
+def test_fine_tuning_keeps_the_order_and_its_limits(runs, tmp_path):
+    options, right_to_left, _ = runs
+    given = ("vocab", "encoder.layers", "encoder.d_model", "encoder.heads", "encoder.d_ff", "decoder.layers", "decoder.d_model", "decoder.heads", "decoder.d_ff")
+    tuned = {name: value for name, value in options.items() if name not in given} | {"init": right_to_left / "model"}
+    tiny_run.trained(tuned, tmp_path / "run")
+    config = json.loads((tmp_path / "run/model/config.json").read_text(encoding="utf-8"))
+    assert config["tokenization"]["target_order"] == "right_to_left"
+    done = tiny_run.train(tuned | tiny_run.guided(options, tmp_path), tmp_path / "guided")
+    tiny_run.refused(done, 2, "right_to_left and guided_alignment_weight exclude each other")

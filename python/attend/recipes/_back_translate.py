@@ -21,6 +21,7 @@ class BackTranslation:
     sample, top_k, seed: draw translations at random, as `attend translate --sample` does; else a beam search of beam_size
     tag: what each back-translated source begins with (Caswell et al. 2019), so that the model can tell it; "": nothing
     makes_vocabulary: the recipe makes its vocabulary, which then has the tag as one token
+    symbols: the recipe's user_defined_symbols, which stay
     """
 
     model: Path
@@ -36,6 +37,7 @@ class BackTranslation:
     type: str = "stored"
     tag: str = "<BT>"
     makes_vocabulary: bool = False
+    symbols: Sequence[str] = ()
     data_dir: str = ""
     threads: int = 0
     quiet: bool = False
@@ -48,9 +50,12 @@ class BackTranslation:
         written = [steps.path(f"back.{number}") for number in range(len(self.text))]
         for number, (file, output) in enumerate(zip(self.text, written)):
             steps.command(
-                f"translate {number}", "translate", "--model", model, "--input", file, "--output", output, "--resume", "--type", self.type, *search)
+                f"translate {number}", "translate", "--model", model, "--input", file, "--output", output, "--resume", "--type", self.type, *search,
+                reads=[model, file])
         arguments = [*each("--train-source", [*self.sources, *written]), *each("--train-target", [*self.targets, *self.text])]
         if self.tag:
             arguments += ["--train-prefixes", *[""] * len(self.sources), *[self.tag + " "] * len(self.text)]
-            arguments += ["--user-defined-symbols", self.tag] * self.makes_vocabulary
-        steps.command("train", "train", "--config", self.config, *arguments, "--output", steps.path("run"))
+            arguments += ["--user-defined-symbols", *self.symbols, self.tag] * self.makes_vocabulary
+        recipe = pathlib.Path(self.config).absolute()
+        steps.command(
+            "train", "train", "--config", recipe, *arguments, "--output", steps.path("run"), reads=[recipe, *self.sources, *self.targets, *self.text])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import json
 import pathlib
 from collections.abc import Iterator, Sequence
 
@@ -55,7 +56,7 @@ class Distillation:
         if len(self.sources) == 1:
             steps.command(
                 "shortlist", "shortlist", "--model", model, "--source", self.sources[0], "--target", written[0],
-                "--output", steps.path("shortlist.safetensors"), threads=False)
+                "--output", steps.path("shortlist.safetensors"), reads=[self.sources[0]], threads=False)
 
     @property
     def _teacher(self) -> pathlib.Path:
@@ -65,12 +66,16 @@ class Distillation:
         """What the teacher writes for a file of text, a line a line."""
         written = steps.path(f"teacher.{number}")
         searched = steps.path(f"teacher.{number}.n-best") if self.n_best > 1 else written
+        reads: list[Path] = [self._teacher, self.sources[number]]
         steps.command(
             f"translate {number}", "translate", "--model", self._teacher, "--input", self.sources[number], "--output", searched, "--resume",
-            "--type", self.type, "--beam-size", self.beam_size, "--length-penalty", self.length_penalty, "--n-best", self.n_best)
+            "--type", self.type, "--beam-size", self.beam_size, "--length-penalty", self.length_penalty, "--n-best", self.n_best,
+            reads=reads)
         if self.n_best > 1:
             reference = pathlib.Path(self.data_dir) / self.targets[number]
-            steps.call(f"choose {number}", ["choose", searched, reference], lambda: write_lines(written, choose(searched, reference)))
+            steps.call(
+                f"choose {number}", ["choose", searched, reference], lambda: write_lines(written, choose(searched, reference)),
+                reads=[self.targets[number]])
         return written
 
     def _train(self, steps: Steps, written: list[str]) -> pathlib.Path:
@@ -80,19 +85,45 @@ class Distillation:
         text = [*each("--train-source", sources), *each("--train-target", targets), *["--teacher", str(self._teacher)] * self.word_level]
         links = each("--train-alignments", _link(steps, sources, targets)) if self.alignments else []
         vocabularies = _vocabularies(self._teacher) if self.word_level else []
-        steps.command("train", "train", "--config", self.config, *text, *links, *vocabularies, "--output", steps.path("run"))
+        recipe = pathlib.Path(self.config).absolute()
+        reads: list[Path] = [recipe, *self.sources, *self.targets, *[self._teacher] * self.word_level]
+        steps.command("train", "train", "--config", recipe, *text, *links, *vocabularies, "--output", steps.path("run"), reads=reads)
         model = steps.path("run/model")
         if not self.int8_updates:
             return model
-        tuned = steps.path("int8-run")
+        tuned, often = steps.path("int8-run"), max(1, self.int8_updates // 4)
         steps.command(
-            "train int8", "train", *text, "--init", model, "--quantization-aware", "--max-updates", self.int8_updates, "--schedule", "constant",
-            "--peak-learning-rate", "0.0001", "--warmup-updates", "0", "--checkpoint-every", max(1, self.int8_updates // 4), "--output", tuned)
+            "train int8", "train", *text, *links, *_kept_options(steps.path("run")), "--init", model, "--quantization-aware",
+            "--max-updates", self.int8_updates, "--schedule", "constant", "--peak-learning-rate", "0.0001", "--warmup-updates", "0",
+            "--validate-every", often, "--checkpoint-every", often, "--output", tuned, reads=reads)
         return tuned / "model"
 
 
 def each(option: str, values: Sequence[object]) -> list[str]:
     return [word for value in values for word in (option, str(value))]
+
+
+# What the updates for int8 take over from the training before them. The rest is the model's, or of a long training.
+_KEPT = (
+    "valid_source", "valid_target", "valid_prefixes", "test_source", "test_target", "test_prefixes", "train_weights", "mixing_temperature",
+    "mixing_limit", "stream", "shuffle_buffer", "min_length", "max_length", "max_length_ratio", "bpe_dropout", "sampling_alpha", "case_noise",
+    "guided_alignment_weight", "distillation_weight", "distillation_temperature", "validate_translations", "beam_size", "length_penalty",
+    "split_sentences", "tokenize", "tokenize_model", "early_stopping_metric", "dropout", "attention_dropout", "activation_dropout",
+    "label_smoothing", "label_smoothing_mass", "r_drop", "batch_tokens", "max_sentences", "accumulate", "weight_decay", "clip_norm",
+    "precision", "worker_threads", "seed")
+
+
+def _kept_options(run: pathlib.Path) -> list[str]:
+    """Those of a run, defaults included, as its newest checkpoint has them."""
+    state = max((run / "checkpoints").glob("update-*/state.json"))
+    options = json.loads(state.read_text(encoding="utf-8"))["run"]["options"]
+    words = []
+    for name in _KEPT:
+        value = options.get(name)
+        for each_value in value if isinstance(value, list) else [value]:
+            text = json.dumps(each_value) if isinstance(each_value, (bool, int, float)) else each_value
+            words += [f"--{name.replace('_', '-')}={text}"] * (text not in (None, ""))
+    return words
 
 
 def _link(steps: Steps, sources: Sequence[str], targets: Sequence[str]) -> list[pathlib.Path]:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
+import hashlib
 import json
 import os
 import pathlib
+import shlex
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -18,7 +22,7 @@ Path = str | os.PathLike[str]
 
 
 class Steps:
-    """The steps of one output folder. `steps.json` there tells which are done, and by which commands."""
+    """The steps of one output folder. `steps.json` there tells which are done, by which commands and of which files."""
 
     def __init__(self, folder: Path, *, data_dir: str = "", threads: int = 0, quiet: bool = False) -> None:
         self.folder = pathlib.Path(folder).absolute()  # what is made here does not start from data_dir
@@ -27,38 +31,86 @@ class Steps:
         self.done: dict[str, Any] = json.loads(self.log.read_text(encoding="utf-8")) if self.log.exists() else {}
         self.program = find_program()
         self.quiet = quiet
+        self.data_dir = pathlib.Path(data_dir).absolute()
         self.common = ["--data-dir", data_dir] * bool(data_dir) + ["--quiet"] * quiet
         self.threads = ["--threads", str(threads)] * bool(threads)
+        self.digests: dict[pathlib.Path, str] = {}
 
     def path(self, name: str) -> pathlib.Path:
         return self.folder / name
 
-    def command(self, name: str, command: str, *arguments: object, threads: bool = True, data_dir: bool = True) -> None:
+    def command(
+            self, name: str, command: str, *arguments: object, reads: Sequence[Path] = (), threads: bool = True, data_dir: bool = True) -> None:
         """`attend command`, which may itself go on where it ended."""
         words = [command, *map(str, arguments)]
 
         def start() -> None:
             common = self.common if data_dir else ["--quiet"] * self.quiet
-            status = subprocess.run([self.program, *words, *common, *self.threads * threads], check=False, stdin=subprocess.DEVNULL).returncode
+            status = run([self.program, *words, *common, *self.threads * threads])
             if status != 0:
-                raise RunError(f"step {name} ended with status {status}: attend {' '.join(words)}; the same call goes on from there")
+                raise RunError(f"step {name} ended with status {status}: attend {shlex.join(words)}; the same call goes on from there")
 
-        self.call(name, words, start)
+        self.call(name, words, start, reads=reads)
 
-    def call(self, name: str, options: Sequence[object], work: Callable[[], None]) -> None:
-        """Does the work, unless it was done with these options. Raises UsageError where it was done with others."""
-        said = [str(option) for option in options]
+    def call(self, name: str, options: Sequence[object], work: Callable[[], None], *, reads: Sequence[Path] = ()) -> None:
+        """Does the work, unless it was done with these options and these files. `reads`: what the caller gave of them, files and model
+        directories; relative names start from data_dir. Raises UsageError where it was done with others."""
+        digests = {str(path): self._digest(path) for path in reads}
+        said = {"command": shlex.join(map(str, options)), "data_dir": str(self.data_dir), "digests": digests}
         if name in self.done:
             if self.done[name] != said:
-                raise UsageError(
-                    f"step {name} of '{self.folder}' was made with other options ({' '.join(self.done[name])}), expected {' '.join(said)}; "
-                    "give the same ones, or another output")
+                raise UsageError(f"step {name} of '{self.folder}' {_difference(self.done[name], said)}; give the same, or another output")
             return
         if not self.quiet:
-            print(f"step {name}: {' '.join(said)}", file=sys.stderr, flush=True)
+            print(f"step {name}: {said['command']}", file=sys.stderr, flush=True)
         work()
         self.done[name] = said
         write_lines(self.log, [json.dumps(self.done, indent=1)])
+
+    def _digest(self, path: Path) -> str:
+        """SHA-256 of a file, or of a model's config.json, which has those of its other files; "" of what is not there, which the step tells."""
+        whole_path = self.data_dir / path
+        if whole_path.is_dir():
+            whole_path /= "config.json"
+        if not whole_path.is_file():
+            return ""
+        if whole_path not in self.digests:
+            digest = hashlib.sha256()
+            with whole_path.open("rb") as file:
+                while block := file.read(1 << 20):
+                    digest.update(block)
+            self.digests[whole_path] = digest.hexdigest()
+        return self.digests[whole_path]
+
+
+def _difference(before: Any, now: dict[str, Any]) -> str:
+    if not isinstance(before, dict):
+        return "was made by another version"
+    for name in ("command", "data_dir"):
+        if before[name] != now[name]:
+            return f"was made with other options ({name} {before[name]}), expected {now[name]}"
+    changed = [path for path, digest in now["digests"].items() if before["digests"].get(path) != digest]
+    return f"was made of other files; since then these have changed: {', '.join(changed)}"
+
+
+def run(command: Sequence[str]) -> int:
+    """The status of a program that ends with this process: Ctrl-C and SIGTERM let it write its checkpoint first, another one kills it."""
+    prctl, dies_with_parent = ctypes.CDLL(None).prctl, 1  # PR_SET_PDEATHSIG
+
+    def tie() -> None:
+        prctl(dies_with_parent, signal.SIGKILL)  # so that the same call finds its files free at once
+
+    # A group of its own: else the terminal's Ctrl-C would reach it beside the signal from here, and the second ends it at once.
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True, preexec_fn=tie) as process:
+        try:
+            return process.wait()
+        except BaseException as reason:
+            try:
+                process.send_signal(signal.SIGINT if isinstance(reason, KeyboardInterrupt) else signal.SIGTERM)
+                process.wait()
+            finally:
+                process.kill()
+            raise
 
 
 def write_lines(path: pathlib.Path, lines: Iterable[str]) -> None:

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "attend/error.h"
-
 namespace attend {
 
 CleanInput::CleanInput(const std::vector<std::string>& paths, bool table, int threads)
@@ -21,12 +19,7 @@ bool CleanInput::Next() {
     if (!table_) continue;
     const std::string_view whole = sides[0];
     const size_t first = whole.find('\t');
-    if (first == whole.npos) {
-      throw Error(ErrorKind::kInput,
-                  fmt::format("{}: the line has one column, expected source and target with a tab "
-                              "between them",
-                              windows_.Where(line)));
-    }
+    if (first == whole.npos) continue;
     const size_t second = std::min(whole.find('\t', first + 1), whole.size());
     sides = {whole.substr(0, first), whole.substr(first + 1, second - first - 1)};
   }

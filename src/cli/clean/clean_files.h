@@ -26,7 +26,7 @@ class CleanInput {
   CleanInput(const std::vector<std::string>& paths, bool table, int threads);
 
   bool Next();
-  // Of the window's lines.
+  // Of the window's lines. A row of a table without a tab has one side.
   const std::vector<Sides>& lines() const { return lines_; }
   // A line as it is written to each output.
   std::vector<std::string_view> Whole(size_t line) const;

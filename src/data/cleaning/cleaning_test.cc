@@ -35,7 +35,11 @@ TEST(LineFactsTest, CountsLettersOfTheScripts) {
   EXPECT_FALSE(facts.malformed);
   EXPECT_TRUE(FactsOf("a\x07", {}).malformed);
   EXPECT_TRUE(FactsOf("a\uFFFD", {}).malformed);
+  EXPECT_TRUE(FactsOf("a\u0085", {}).malformed);
   EXPECT_FALSE(FactsOf("a\tb", {}).malformed);
+  // Format characters belong to good text: a Persian verb, soft hyphens, a byte order mark.
+  for (const char* const good : {"او می\u200Cرود", "क\u200Dष", "Donau\u00ADdampf", "\uFEFFmir"})
+    EXPECT_FALSE(FactsOf(good, {}).malformed) << good;
   const LineFacts japanese = FactsOf("カメラと本", ScriptsOf("ja", "source_language"));
   EXPECT_EQ(japanese.in_scripts, japanese.letters);
   EXPECT_EQ(ScriptsOf("sr-Latn", "x"), ScriptsOf("de", "x"));
@@ -64,6 +68,7 @@ TEST(SeenHashesTest, IsASetOfBoundedSize) {
   for (int i = 0; i < 20000; ++i) {
     const uint64_t hash = random.Next() % 15000 << 40;  // equal low bits
     if (hash == 0) continue;
+    EXPECT_EQ(seen.Has(hash), expected.contains(hash)) << i;
     EXPECT_EQ(seen.Add(hash), expected.insert(hash).second) << i;
   }
   EXPECT_EQ(seen.count(), std::ssize(expected));

@@ -74,13 +74,11 @@ LineFacts FactsOf(std::string_view line, const Scripts& scripts) {
     in_word = spaceless = 0;
   };
   ForEachCharacter(line, [&](UChar32 character) {
-    if (u_isUWhiteSpace(character) != 0) {
-      facts.malformed |= character < ' ' && character != '\t';
-      return end_word();
-    }
+    const bool control = u_charType(character) == U_CONTROL_CHAR && character != '\t';
+    facts.malformed |= control || character == 0xFFFD;
+    if (u_isUWhiteSpace(character) != 0) return end_word();
     ++in_word;
     ++facts.characters;
-    facts.malformed |= character == 0xFFFD || u_iscntrl(character) != 0;
     if (const bool mark = IsMark(character); !mark && u_isalpha(character) == 0) return;
     ++facts.letters;
     UErrorCode status = U_ZERO_ERROR;

@@ -3,28 +3,39 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstddef>
 #include <utility>
 
 #include "attend/error.h"
 
 namespace attend {
 
+namespace {
+
+constexpr uint64_t kEmpty = 0;
+
+uint64_t NotEmpty(uint64_t hash) { return std::max<uint64_t>(hash, kEmpty + 1); }
+
+}  // namespace
+
 bool SeenHashes::Add(uint64_t hash) {
-  hash = std::max<uint64_t>(hash, 1);
+  hash = NotEmpty(hash);
   if (4 * (count_ + 1) > 3 * std::ssize(places_)) Grow();
-  uint64_t& place = PlaceOf(hash);
+  uint64_t& place = places_[PlaceOf(hash)];
   if (place == hash) return false;
   place = hash;
   ++count_;
   return true;
 }
 
-uint64_t& SeenHashes::PlaceOf(uint64_t hash) {
+bool SeenHashes::Has(uint64_t hash) const {
+  return !places_.empty() && places_[PlaceOf(NotEmpty(hash))] != kEmpty;
+}
+
+size_t SeenHashes::PlaceOf(uint64_t hash) const {
   const size_t last = places_.size() - 1;
   size_t at = hash & last;
-  while (places_[at] != 0 && places_[at] != hash) at = (at + 1) & last;
-  return places_[at];
+  while (places_[at] != kEmpty && places_[at] != hash) at = (at + 1) & last;
+  return at;
 }
 
 void SeenHashes::Grow() {
@@ -39,7 +50,7 @@ void SeenHashes::Grow() {
   }
   const std::vector<uint64_t> before = std::exchange(places_, std::vector<uint64_t>(places));
   for (const uint64_t hash : before) {
-    if (hash != 0) PlaceOf(hash) = hash;
+    if (hash != kEmpty) places_[PlaceOf(hash)] = hash;
   }
 }
 

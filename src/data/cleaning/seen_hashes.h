@@ -2,6 +2,7 @@
 #ifndef ATTEND_DATA_CLEANING_SEEN_HASHES_H_
 #define ATTEND_DATA_CLEANING_SEEN_HASHES_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -16,12 +17,13 @@ class SeenHashes {
 
   // Adds a hash; false where it was there. Throws Error(kRuntime) where the memory does not do.
   bool Add(uint64_t hash);
+  bool Has(uint64_t hash) const;
   int64_t count() const { return count_; }
 
  private:
   void Grow();
-  // Where the hash stands, or would stand.
-  uint64_t& PlaceOf(uint64_t hash);
+  // Where the hash stands, or would stand. Precondition: there are places.
+  size_t PlaceOf(uint64_t hash) const;
 
   int64_t most_bytes_;
   int64_t count_ = 0;

@@ -96,15 +96,23 @@ struct Totals {
 struct Inputs {
   torch::Tensor hidden_RD, bias_V, targets_R;
   PackedFactor transposed_DV;
-  std::optional<PackedFactor> weight_VD;  // where gradients are wanted
+  std::optional<PackedFactor> weight_VD;        // where gradients are wanted
+  std::optional<PackedFactor> teacher_DV = {};  // where there is one, and kernels
 };
 
-// A teacher's logits of the rows from `first` on; undefined without one.
-torch::Tensor TeacherLogits(const LossOptions& options, int64_t first, int64_t count) {
+// A teacher's logits of the rows from `first` on; undefined without one. Kernels take f32, which
+// torch::linear would round to bf16 under autocast.
+torch::Tensor TeacherLogits(const Inputs& inputs, const LossOptions& options, int64_t first,
+                            int64_t count) {
   if (!options.teacher) return {};
   const Teacher& teacher = *options.teacher;
-  return torch::linear(teacher.hidden_RD.narrow(0, first, count), teacher.weight_VD,
-                       teacher.bias_V);
+  const torch::Tensor hidden_CD = teacher.hidden_RD.narrow(0, first, count);
+  if (!inputs.teacher_DV) return torch::linear(hidden_CD, teacher.weight_VD, teacher.bias_V);
+  torch::Tensor logits_CV =
+      torch::empty({count, teacher.weight_VD.size(0)},
+                   hidden_CD.options().dtype(teacher.weight_VD.scalar_type()));
+  inputs.teacher_DV->Multiply(hidden_CD, logits_CV, teacher.bias_V);
+  return logits_CV;
 }
 
 // Adds what the rows from `first` on give, whose logits are made in `logits_CV`.
@@ -116,7 +124,7 @@ void AddLossOfRows(const Inputs& inputs, int64_t first, const torch::Tensor& log
   inputs.transposed_DV.Multiply(hidden_CD, logits_CV);
   const torch::Tensor gradient_CV =
       AddLoss({logits_CV, inputs.bias_V, targets_C, totals.gradients.bias_V, totals.sums_2,
-               TeacherLogits(options, first, count)},
+               TeacherLogits(inputs, options, first, count)},
               options);
   if (!options.with_gradient) return;
   inputs.weight_VD->Multiply(gradient_CV, totals.gradients.hidden_RD.narrow(0, first, count));
@@ -144,6 +152,8 @@ struct ProjectedFunction : torch::autograd::Function<ProjectedFunction> {
                   {weight_VD.t(), type},
                   {}};
     if (options.with_gradient) inputs.weight_VD.emplace(weight_VD, type);
+    if (options.teacher && HasKernels(options.teacher->hidden_RD))
+      inputs.teacher_DV.emplace(options.teacher->weight_VD.t(), type);
     Totals totals{ZeroSums(hidden_RD), {}};
     Projection& gradients = totals.gradients;
     if (options.with_gradient) {

@@ -38,15 +38,18 @@ DualCrossEntropy::DualCrossEntropy(std::shared_ptr<const Model> forward,
   CheckDirections(*forward, *backward);
 }
 
-std::vector<double> DualCrossEntropy::Score(std::span<const std::string> sources,
-                                            std::span<const std::string> targets,
-                                            const ScoreOptions& options) const {
+std::vector<std::optional<double>> DualCrossEntropy::Score(std::span<const std::string> sources,
+                                                           std::span<const std::string> targets,
+                                                           ScoreOptions options) const {
+  options.skip_too_long = true;
   const std::vector<PairScore> there = forward_.Score(sources, targets, options),
                                back = backward_.Score(targets, sources, options);
-  std::vector<double> scores;
+  std::vector<std::optional<double>> scores(there.size());
   for (size_t i = 0; i < there.size(); ++i) {
+    if (there[i].token_log_probabilities.empty() || back[i].token_log_probabilities.empty())
+      continue;
     const double f = CrossEntropy(there[i]), b = CrossEntropy(back[i]);
-    scores.push_back(std::exp(-(std::abs(f - b) + (f + b) / 2)));
+    scores[i] = std::exp(-(std::abs(f - b) + (f + b) / 2));
   }
   return scores;
 }

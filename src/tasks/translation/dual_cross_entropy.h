@@ -5,6 +5,7 @@
 #define ATTEND_TASKS_TRANSLATION_DUAL_CROSS_ENTROPY_H_
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,10 +22,11 @@ class DualCrossEntropy {
                    int threads);
 
   // For each pair exp(-(|f - b| + (f + b) / 2)), from 0 to 1, where f and b are the models'
-  // negative log-probabilities of a token (natural, eos counted). Throws what Scorer::Score throws.
-  std::vector<double> Score(std::span<const std::string> sources,
-                            std::span<const std::string> targets,
-                            const ScoreOptions& options) const;
+  // negative log-probabilities of a token (natural, eos counted). Empty of a pair that is longer
+  // than learned positions reach. Throws what Scorer::Score throws otherwise.
+  std::vector<std::optional<double>> Score(std::span<const std::string> sources,
+                                           std::span<const std::string> targets,
+                                           ScoreOptions options) const;
 
  private:
   Scorer forward_, backward_;

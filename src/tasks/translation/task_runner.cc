@@ -186,10 +186,13 @@ std::vector<PairScore> TaskRunner::Score(const ScoredPairs& pairs, const ScoreOp
   }
   if (options.alignments) CheckAlignmentLayer(options.alignment_layer);
   std::vector<PairScore> scores(pairs.sources.size());
-  std::vector<int64_t> lengths;
-  for (size_t i = 0; i < scores.size(); ++i) {
+  std::vector<int64_t> lengths, scored;  // of pairs, and their places
+  for (int64_t i = 0; i < std::ssize(scores); ++i) {
     const int64_t source = std::ssize(pairs.sources[i]), target = std::ssize(pairs.targets[i]);
-    CheckLengths(options.first_line + static_cast<int64_t>(i), source, target);
+    const bool fits = source <= max_source_tokens() && target <= max_target_tokens();
+    if (!fits && options.skip_too_long) continue;
+    CheckLengths(options.first_line + i, source, target);
+    scored.push_back(i);
     lengths.push_back(source + target + 2);
   }
   const int64_t total = std::accumulate(lengths.begin(), lengths.end(), int64_t{0});
@@ -197,8 +200,10 @@ std::vector<PairScore> TaskRunner::Score(const ScoredPairs& pairs, const ScoreOp
   const Batches batches(lengths, std::min(options.batch_tokens, total / threads->pool.size() + 1));
   threads->pool.ParallelFor(batches.size(), [&](int64_t batch, int worker) {
     CheckNotStopped(options.stop);
-    if (by_steps) return ScoreBySteps(pairs, batches[batch], &scores);
-    ScoreBatch(pairs, batches[batch], options, &threads->forced[worker], &scores);
+    std::vector<int64_t> items;
+    for (const int64_t item : batches[batch]) items.push_back(scored[item]);
+    if (by_steps) return ScoreBySteps(pairs, items, &scores);
+    ScoreBatch(pairs, items, options, &threads->forced[worker], &scores);
   });
   return scores;
 }

@@ -214,12 +214,16 @@ TEST(TaskRunnerTest, LearnedPositionsBoundBothSides) {
   const TaskRunner runner(Load(model));
   EXPECT_EQ(runner.max_source_tokens(), 19);
   EXPECT_EQ(runner.max_target_tokens(), 16);
-  const auto score = [&](int64_t source, int64_t target) {
+  const auto score = [&](int64_t source, int64_t target, bool skip = false) {
     return Scorer(model, 1).ScoreIds(Sentences{{5}, std::vector<int32_t>(source, 5)},
                                      Sentences{{6}, std::vector<int32_t>(target, 6)},
-                                     {.first_line = 7});
+                                     {.skip_too_long = skip, .first_line = 7});
   };
   EXPECT_NO_THROW(score(19, 16));
+  const std::vector<PairScore> skipped = score(20, 16, true);
+  EXPECT_EQ(skipped[0].log_probability, score(19, 16)[0].log_probability);
+  EXPECT_EQ(skipped[1].token_log_probabilities.size(), 0);
+  EXPECT_EQ(score(19, 16, true)[1].token_log_probabilities.size(), 17);
   for (const auto& [source, target, line] : {std::tuple{20, 16, "source line 8 has 20 tokens"},
                                              std::tuple{19, 17, "target line 8 has 17 tokens"}}) {
     try {

@@ -70,13 +70,15 @@ UpdateOutcome Learner::Backward(const GlobalBatch& batch, uint64_t seed) {
   const double waited = mode_.now();
   const torch::Tensor norms = AddUpGradients();
   for (int64_t part = 1; part < pool_.size(); ++part) losses[0].add_(losses[part]);
-  work_.computing_seconds += computed - begin;
-  work_.waiting_seconds += waited - computed;
-  for (int64_t part = 0; part < pool_.size(); ++part) {
-    for (const Shard& shard : shards[first + part])
-      work_.targets += static_cast<double>(task_->CountTargets(shard.examples));
+  if (!group_->alone()) {
+    work_.computing_seconds += computed - begin;
+    work_.waiting_seconds += waited - computed;
+    for (int64_t part = first; part < first + pool_.size(); ++part) {
+      for (const Shard& shard : shards[part])
+        work_.targets += static_cast<double>(task_->CountTargets(shard.examples));
+    }
+    own_losses_.add_(losses[0], static_cast<double>(batch.targets));
   }
-  own_losses_.add_(losses[0], static_cast<double>(batch.targets));
   group_->BeginSum(losses[0])();
   return UpdateOutcome(torch::cat({losses[0], norms}));
 }

@@ -82,7 +82,8 @@ class Learner {
   void Apply(const UpdateOutcome& outcome, double learning_rate, int64_t step);
   // Waits for them. `bad_parameter` is right until the next backward pass, in deferred mode always.
   LossAndNorm Read(const UpdateOutcome& outcome) const;
-  // What this rank did since the last call, but for the data's time. Waits for its losses.
+  // What this rank of several did since the last call, but for the data's time; one alone counts
+  // nothing. Waits for its losses.
   RankWork TakeWork();
 
   Parameters& parameters() { return parameters_; }

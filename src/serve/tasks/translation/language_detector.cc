@@ -6,6 +6,7 @@
 #include <unicode/locid.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>  // for CLD2's header, which lacks it
 #endif
 
@@ -14,6 +15,22 @@ namespace attend {
 #ifdef ATTEND_HAS_CLD2
 
 namespace {
+
+// Whose texts CLD2's tables tell apart, in the spelling of CanonicalLanguage. CLD2 has codes of
+// more languages and does not tell which of them its tables hold.
+constexpr std::array<std::string_view, 82> kDetected = {
+    "af", "ar", "az",  "be", "bg",  "bho", "bn", "ca", "ceb", "chr", "cs", "cy", "da", "de",
+    "dv", "el", "en",  "es", "et",  "eu",  "fa", "fi", "fil", "fr",  "ga", "gd", "gl", "gu",
+    "he", "hi", "hmn", "hr", "ht",  "hu",  "hy", "id", "is",  "it",  "iu", "ja", "jv", "ka",
+    "km", "kn", "ko",  "lg", "lif", "lo",  "lt", "lv", "mk",  "ml",  "mr", "ms", "mt", "ne",
+    "nl", "no", "or",  "pa", "pl",  "pt",  "ro", "ru", "rw",  "si",  "sk", "sl", "sq", "sr",
+    "sv", "sw", "syr", "ta", "te",  "th",  "tr", "uk", "ur",  "vi",  "yi", "zh"};
+
+// Codes of one language are one: he of iw, zh of cmn-Hans.
+std::string CanonicalLanguage(const std::string& code) {
+  const std::string language = icu::Locale::createCanonical(code.c_str()).getLanguage();
+  return language == "nb" || language == "nn" ? "no" : language;
+}
 
 constexpr size_t kMostBytesRead = 20000;  // more text makes no difference
 
@@ -53,10 +70,22 @@ std::vector<DetectedLanguage> DetectLanguages(std::string_view text, const std::
   return found.empty() ? Detect(text, expected, CLD2::kCLDFlagBestEffort, false) : found;
 }
 
+std::string DetectableLanguage(const std::string& code) {
+  const std::string language = CanonicalLanguage(code);
+  return std::ranges::find(kDetected, language) != kDetected.end() ? language : "";
+}
+
+bool SurelyOther(std::string_view text, const std::string& language) {
+  const std::vector<DetectedLanguage> found = DetectLanguages(text, language);
+  return !found.empty() && found[0].sure && CanonicalLanguage(found[0].code) != language;
+}
+
 #else
 
 bool HasLanguageDetector() { return false; }
 std::vector<DetectedLanguage> DetectLanguages(std::string_view, const std::string&) { return {}; }
+std::string DetectableLanguage(const std::string&) { return ""; }
+bool SurelyOther(std::string_view, const std::string&) { return false; }
 
 #endif
 

@@ -16,6 +16,11 @@ struct DetectedLanguage {
 };
 
 bool HasLanguageDetector();
+// The language of `code` as SurelyOther takes it: "no" of nb and nn-NO, "fil" of tl. Empty where
+// the detector does not know it, as it knows no ast.
+std::string DetectableLanguage(const std::string& code);
+// Whether the text is surely in another language than `language`.
+bool SurelyOther(std::string_view text, const std::string& language);
 // At most three, the surest first; none where nothing is known. `text` is UTF-8. With the code of
 // an `expected` language a text that may well be in it is taken to be.
 std::vector<DetectedLanguage> DetectLanguages(std::string_view text,

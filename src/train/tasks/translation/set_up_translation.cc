@@ -196,6 +196,7 @@ std::unique_ptr<TrainingTask> SetUpTranslation(const TaskSetup& setup) {
       CheckGivenVocabulary(*vocabulary, corpus.vocabulary, settings);
   }
   CompleteOrder(setup.init.get(), settings, &corpus);
+  CheckOrder(TranslationOf(options));
   if (corpus.right_to_left) vocabularies.target = vocabularies.target->Reversed();
   CompleteCase(vocabularies, settings, &corpus);
   CompleteProtection(vocabularies, setup.init.get(), settings, &corpus.protection);

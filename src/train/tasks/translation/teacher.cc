@@ -1,13 +1,17 @@
 #include "train/tasks/translation/teacher.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "attend/error.h"
 #include "model/model_directory.h"
 #include "model/quantize.h"
 #include "nn/int8_rounding.h"
+#include "text/target_order.h"
 #include "train/tasks/run_model.h"
 #include "train/tasks/translation/translation_task.h"
 #include "train/tasks/translation/translation_train_options.h"
@@ -21,6 +25,22 @@ namespace {
 
 bool SameFrames(const TextFrame& a, const TextFrame& b) {
   return a.begin == b.begin && a.end == b.end;
+}
+
+// Of the same languages, where both name them, and of the same order of tokens.
+void CheckSameTask(const Model& teacher, const TrainOptions& options) {
+  const std::string& directory = TranslationOf(options).teacher;
+  const std::vector<std::string>&has = teacher.config.languages, &wanted = options.model.languages;
+  if (!has.empty() && !wanted.empty() && has != wanted) {
+    RefuseTeacher(directory,
+                  fmt::format("translates from {}, expected from {}, the student's languages",
+                              fmt::join(has, " to "), fmt::join(wanted, " to ")));
+  }
+  const bool order = WritesRightToLeft(teacher.tokenization);
+  if (order == TranslationOf(options).corpus.right_to_left) return;
+  RefuseTeacher(directory, fmt::format("writes from {}, expected the order of the student "
+                                       "(right_to_left)",
+                                       order ? "right to left" : "left to right"));
 }
 
 void CheckTeacher(const Model& teacher, const TrainOptions& options,
@@ -46,6 +66,7 @@ void CheckTeacher(const Model& teacher, const TrainOptions& options,
     RefuseTeacher(directory,
                   "reads other tokens around a text than the student (source_begin, source_end, "
                   "target_begin); expected the same");
+  CheckSameTask(teacher, options);
   CheckFilters(TranslationOf(options).corpus.filters, teacher.config);
 }
 

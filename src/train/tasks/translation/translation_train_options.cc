@@ -243,14 +243,6 @@ void CheckAlignments(const TranslationTrainOptions& own, const TrainOptions& opt
     Refuse("guided_alignment_weight trains a layer of the model; leave adapter.rank out");
 }
 
-void CheckOrder(const TranslationTrainOptions& own) {
-  if (!own.corpus.right_to_left) return;
-  if (own.corpus.objective != TrainingObjective::kTranslation)
-    Refuse("right_to_left is for objective translation; leave one of them out");
-  if (own.guided_alignment_weight > 0)
-    Refuse("right_to_left and guided_alignment_weight exclude each other; leave one of them out");
-}
-
 // The vocabulary's type decides which way of sampling there is.
 void CheckSampling(const CorpusOptions& corpus, bool makes_vocabulary) {
   if (corpus.bpe_dropout > 0 && corpus.sampling_alpha > 0) {
@@ -271,6 +263,14 @@ void CheckSampling(const CorpusOptions& corpus, bool makes_vocabulary) {
 }
 
 }  // namespace
+
+void CheckOrder(const TranslationTrainOptions& own) {
+  if (!own.corpus.right_to_left) return;
+  if (own.corpus.objective != TrainingObjective::kTranslation)
+    Refuse("right_to_left is for objective translation; leave one of them out");
+  if (own.guided_alignment_weight > 0)
+    Refuse("right_to_left and guided_alignment_weight exclude each other; leave one of them out");
+}
 
 std::unique_ptr<TaskOptions> TranslationTrainOptions::Clone() const {
   return std::make_unique<TranslationTrainOptions>(*this);

@@ -84,6 +84,10 @@ struct TranslationTrainOptions : TaskOptions {
 TranslationTrainOptions& TranslationOf(TrainOptions& options);
 const TranslationTrainOptions& TranslationOf(const TrainOptions& options);
 
+// Throws Error(kConfiguration) for what does not go with right_to_left, which may be known only
+// when the model to fine-tune is.
+void CheckOrder(const TranslationTrainOptions& own);
+
 // The vocabulary is made from the training text, not given by a file or by the model to fine-tune.
 bool MakesVocabulary(const TrainOptions& options);
 
