@@ -12,7 +12,7 @@
 
 namespace attend {
 
-Documents::Documents(const ServeOptions& options)
+ServedDocuments::ServedDocuments(const ServeOptions& options)
     : off_(options.documents == DocumentUse::kOff),
       most_(options.document_count),
       limits_({.memory_bytes = options.document_memory << 20}) {
@@ -20,7 +20,7 @@ Documents::Documents(const ServeOptions& options)
   if (off_) why_not_ = "this server runs with --documents off";
 }
 
-void Documents::WhenKnown(std::function<void()> call) {
+void ServedDocuments::WhenKnown(std::function<void()> call) {
   bool known = false;
   {
     const std::lock_guard lock(mutex_);
@@ -33,7 +33,7 @@ void Documents::WhenKnown(std::function<void()> call) {
   Run(&finding_, 1, [this] { Find(); });
 }
 
-void Documents::Find() {
+void ServedDocuments::Find() {
   Json formats = Json::object();
   std::string why_not;
   const PythonInterpreter python = FindPython();
@@ -58,7 +58,7 @@ void Documents::Find() {
   for (const auto& call : waiting) call();
 }
 
-std::vector<std::string> Documents::Usable() const {
+std::vector<std::string> ServedDocuments::Usable() const {
   std::vector<std::string> usable;
   const std::lock_guard lock(mutex_);
   if (!known_) return DocumentSuffixes();
@@ -68,18 +68,18 @@ std::vector<std::string> Documents::Usable() const {
   return usable;
 }
 
-void Documents::Check(const std::string& suffix) const {
+void ServedDocuments::Check(const std::string& suffix) const {
   const std::lock_guard lock(mutex_);
   if (!why_not_.empty()) throw Refusal(501, why_not_);
   const std::string why_not = formats_.value(suffix, "the Python package is of another version");
   if (!why_not.empty()) throw Refusal(501, fmt::format("{}, on this server", why_not));
 }
 
-bool Documents::TryRun(std::function<void()> work) {
+bool ServedDocuments::TryRun(std::function<void()> work) {
   return Run(&running_, most_, std::move(work));
 }
 
-bool Documents::Run(int64_t* threads, int64_t most, std::function<void()> work) {
+bool ServedDocuments::Run(int64_t* threads, int64_t most, std::function<void()> work) {
   const std::lock_guard lock(mutex_);
   if (closed_ || *threads >= most) return false;
   std::thread([this, threads, work = std::move(work)]() mutable {
@@ -93,16 +93,16 @@ bool Documents::Run(int64_t* threads, int64_t most, std::function<void()> work) 
   return true;
 }
 
-DocumentProcess Documents::Start(const std::function<bool()>& wanted) const {
+DocumentProcess ServedDocuments::Start(const std::function<bool()>& wanted) const {
   return DocumentProcess(FindPython(), limits_, [this, wanted] { return !closed() && wanted(); });
 }
 
-bool Documents::closed() const {
+bool ServedDocuments::closed() const {
   const std::lock_guard lock(mutex_);
   return closed_;
 }
 
-void Documents::Close() {
+void ServedDocuments::Close() {
   std::vector<std::function<void()>> dropped;  // destroyed without the lock
   std::unique_lock lock(mutex_);
   closed_ = true;

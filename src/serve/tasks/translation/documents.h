@@ -17,10 +17,10 @@
 namespace attend {
 
 // Safe to use from many threads.
-class Documents {
+class ServedDocuments {
  public:
-  explicit Documents(const ServeOptions& options);
-  ~Documents() { Close(); }
+  explicit ServedDocuments(const ServeOptions& options);
+  ~ServedDocuments() { Close(); }
 
   // Calls `call`, which must not throw, once it is known which formats can be read: at once, or
   // from a thread of its own after the first call of all, which starts Python.

@@ -57,7 +57,7 @@ class Handler : public TaskHandler {
   const ServedGlossaries glossaries_;
   const Memories memories_;
   const LibreRequests libre_;
-  Documents documents_;
+  ServedDocuments documents_;
   const NativeApi native_;
   const AlternativesApi alternatives_;
   LibreTranslateApi libretranslate_;
