@@ -211,9 +211,12 @@ int64_t SureCharacters(const ServeOptions& options) {
   return std::max<int64_t>(1, room / kMostBytesOfACharacter);
 }
 
-void CheckCharacters(const std::vector<std::string>& texts, const ServeOptions& options) {
+void CheckCharacters(const std::vector<std::string>& texts, const ServeOptions& options,
+                     const std::vector<std::string>& more) {
   int64_t characters = 0;
-  for (const std::string& text : texts) characters += CountCodePoints(text);
+  for (const auto* some : {&texts, &more}) {
+    for (const std::string& text : *some) characters += CountCodePoints(text);
+  }
   if (options.max_characters == 0 || characters <= options.max_characters) return;
   throw Error(ErrorKind::kInput,
               fmt::format("the request has {} characters, expected at most {}; send less text at "

@@ -60,7 +60,8 @@ FieldList Fields(ServeOptions& options);
 // max_body_bytes in every encoding.
 int64_t SureCharacters(const ServeOptions& options);
 // Throws Error(kInput) for more characters in a request's texts than max_characters.
-void CheckCharacters(const std::vector<std::string>& texts, const ServeOptions& options);
+void CheckCharacters(const std::vector<std::string>& texts, const ServeOptions& options,
+                     const std::vector<std::string>& more = {});
 // Throws Error(kUsage) for values that do not go together or are out of range.
 void CheckServeOptions(const ServeOptions& options);
 
