@@ -11,6 +11,13 @@
 #include "serve/tasks/translation/file_check.h"
 
 namespace attend {
+namespace {
+
+constexpr size_t kMostWaiting = 64;            // each may hold a document
+constexpr std::chrono::seconds kPatience{20};  // for a Python that says nothing
+constexpr std::chrono::minutes kPause{1};      // before what failed is tried again
+
+}  // namespace
 
 ServedDocuments::ServedDocuments(const ServeOptions& options)
     : off_(options.documents == DocumentUse::kOff),
@@ -20,31 +27,42 @@ ServedDocuments::ServedDocuments(const ServeOptions& options)
   if (off_) why_not_ = "this server runs with --documents off";
 }
 
-void ServedDocuments::WhenKnown(std::function<void()> call) {
+bool ServedDocuments::WhenKnown(std::function<void()> call) {
   bool known = false;
   {
     const std::lock_guard lock(mutex_);
-    if (closed_) return;
+    if (closed_) return true;
+    const bool failed = known_ && !off_ && !why_not_.empty();
+    if (failed && Clock::now() > found_ + kPause) known_ = asked_ = false;
     known = known_;
+    if (!known && waiting_.size() >= kMostWaiting) return false;
     if (!known) waiting_.push_back(call);
-    if (!known && std::exchange(asked_, true)) return;
+    if (!known && std::exchange(asked_, true)) return true;
   }
-  if (known) return call();
-  Run(&finding_, 1, [this] { Find(); });
+  if (known) {
+    call();
+  } else {
+    Run(&finding_, 1, [this] { Find(); });
+  }
+  return true;
 }
 
 void ServedDocuments::Find() {
   Json formats = Json::object();
   std::string why_not;
-  const PythonInterpreter python = FindPython();
+  std::string program = "python3";
+  const Clock::time_point end = Clock::now() + kPatience;
   try {
-    formats = Start([] { return true; }).Formats();
+    program = FindPython().program;
+    formats = Start([end] { return Clock::now() < end; }).Formats();
   } catch (const std::exception& error) {
     why_not = fmt::format(
         "documents need the Python package, which '{}' can't use on this server ({}); pip install "
         "'attend[documents]', or name a Python that has it in ATTEND_PYTHON, and start the server "
         "again",
-        python.program, error.what());
+        program,
+        Clock::now() < end ? error.what()
+                           : fmt::format("it says nothing for {} s", kPatience.count()));
   }
   std::vector<std::function<void()>> waiting;
   {
@@ -52,6 +70,7 @@ void ServedDocuments::Find() {
     formats_ = std::move(formats);
     why_not_ = std::move(why_not);
     known_ = true;
+    found_ = Clock::now();
     waiting.swap(waiting_);
     if (closed_) waiting.clear();
   }

@@ -55,6 +55,13 @@ bool IsProjectName(const std::string& name) {
          });
 }
 
+std::string ModelOfProject(const fs::path& adapter) {
+  const fs::path file = adapter.parent_path() / kProjectFile;
+  std::error_code none;
+  if (adapter.filename() != kCurrent || !fs::exists(file, none)) return "";
+  return MemberOf<std::string>(ParseJson(ReadFile(file), file.string()), "model", file.string());
+}
+
 void RemoveLeftovers(const fs::path& projects) {
   std::vector<fs::path> leftovers;
   for (const auto& found : fs::directory_iterator(projects)) {

@@ -35,6 +35,9 @@ FieldList Fields(ProjectVersion& version);
 // the end what ends the names of temporary files.
 bool IsProjectName(const std::string& name);
 
+// The model of the project that serves this adapter; "" for what is no project's.
+std::string ModelOfProject(const std::filesystem::path& adapter);
+
 // Removes what a killed service left half made or half removed among the projects of a directory.
 void RemoveLeftovers(const std::filesystem::path& projects);
 // Removes a project that is not open, whatever its state.

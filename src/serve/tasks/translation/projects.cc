@@ -20,8 +20,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::chrono::milliseconds kLookEvery{50};
-// A training of the usual recipe takes minutes; an adapter of hours is no longer of use.
-constexpr std::chrono::hours kMostTraining{2};
 constexpr int64_t kMostVersions = 100;  // of a project; older ones go
 // Chosen on held-out halves of documents by bench/adaptation.py.
 constexpr const char* kRecipe = R"(adapter.rank = 8
@@ -35,6 +33,11 @@ warmup_updates = 10
 max_updates = 60
 clip_norm = 1.0
 )";
+
+std::chrono::steady_clock::duration SecondsOf(double seconds) {
+  return std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+      std::chrono::duration<double>(seconds));
+}
 
 fs::path TrainingProgram() {
   return fs::read_symlink("/proc/self/exe").parent_path() / "attend-train";
@@ -268,8 +271,7 @@ Json Projects::StateOf(const std::string& name, const Entry& entry) const {
 }
 
 void Projects::Work() {
-  const auto pause = std::chrono::duration_cast<Clock::duration>(
-      std::chrono::duration<double>(options_.adaptation_pause));
+  const auto pause = SecondsOf(options_.adaptation_pause);
   std::unique_lock lock(mutex_);
   while (!stopping_) {
     std::optional<Clock::time_point> next;
@@ -330,10 +332,12 @@ std::string Projects::RunTraining(const fs::path& folder, const std::string& bas
   WriteText(folder, entry.project->Read());
   const fs::path log = folder / "log";
   BackgroundProcess process(TrainingCommand(options_, folder, base), log);
-  const Clock::time_point end = Clock::now() + kMostTraining;
+  const Clock::time_point end = Clock::now() + SecondsOf(options_.adaptation_timeout);
   while (!stopping_ && !entry.removed) {
-    if (Clock::now() > end)
-      return fmt::format("training took more than {} hours and was ended", kMostTraining.count());
+    if (Clock::now() > end) {
+      return fmt::format("training took more than {} s and was ended; see adaptation_timeout",
+                         options_.adaptation_timeout);
+    }
     if (const auto status = process.Status()) {
       return *status == 0
                  ? ""
