@@ -144,6 +144,7 @@ def test_a_training_that_fails_leaves_what_there_is(tmp_path, options):
     with serving(tmp_path, *options, model=f"base={MODEL}") as server:
         correct(server)
         idle(server, 1)
+        wait_until(lambda: "base/acme" in names(server), "the adapter")
         (tmp_path / "recipe.toml").write_text("no_such_option = 1\n", encoding="utf-8")
         correct(server, source="sona", target="mipa")
         state = wait_until(lambda: (found := project(server)).get("error") and found, "the error")
