@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""Fails on an include against the folder table of ARCHITECTURE.md.
+"""Fails on an include against the folder table of ARCHITECTURE.md, and on a class that two headers define.
 
 usage: tools/check_includes.py [ROOT]
 
 The table's first column names folders, its last one what a folder may include besides itself and the public headers:
 folders of src/, "all above", "all", "itself" or nothing. Three rules stand beside it: Torch only in include/attend/nn,
 src/nn and src/train, instruction-set headers only in src/kernels, and no third-party header in include/attend.
+
+Two classes of one name in one namespace are against C++'s rule of one definition: the linker keeps the functions of one
+of them for both, and says nothing.
 """
 
 import pathlib
@@ -14,6 +17,8 @@ import sys
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 SIMD = re.compile(r"^(\w*intrin|arm_neon|arm_sve|cpuid)\.h$")
+NAMESPACE = re.compile(r"^namespace\s*([\w:]*)")
+CLASS = re.compile(r"^(?:class|struct) (\w+)(?!\w|::)[^;]*$")
 TORCH = re.compile(r"^(torch|ATen|c10|caffe2)/")
 GENERATED = {"attend_version.h"}
 PUBLIC, LAYERS = "include/attend", "include/attend/nn"
@@ -79,6 +84,24 @@ def complaint(root, path, kind, target, rules):
     return f"src/{own} may include {', '.join(sorted(allowed)) or 'nothing else'} (ARCHITECTURE.md)"
 
 
+def defined_twice(root):
+    """Classes outside of functions, classes and nameless namespaces that several headers of src/ and include/ define."""
+    headers, problems = {}, []
+    for file in sorted([*(root / "include").rglob("*.h"), *(root / "src").rglob("*.h")]):
+        inside = []
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+            if line.startswith("}  // namespace") and inside:
+                inside.pop()
+            elif space := NAMESPACE.match(line):
+                inside.append(space.group(1))
+            elif (found := CLASS.match(line)) and all(inside):
+                name, path = "::".join([*inside, found.group(1)]), file.relative_to(root).as_posix()
+                if name in headers and headers[name] != path:
+                    problems.append(f"{path}:{number}: {headers[name]} defines another {name}; give one of them another name")
+                headers.setdefault(name, path)
+    return problems
+
+
 def check(root):
     rules = read_table((root / "ARCHITECTURE.md").read_text(encoding="utf-8"))
     if "src/base" not in rules:
@@ -99,6 +122,7 @@ def check(root):
                 wrong = match and complaint(root, path, match.group(1), match.group(2), rules)
                 if wrong:
                     problems.append(f"{path}:{number}: {line.strip()}: {wrong}")
+    problems += defined_twice(root)
     count = len(list((root / PUBLIC).glob("*.h")))
     if count > 12:
         problems.append(f"{PUBLIC}: {count} public headers, at most 12 (the layers of nn/ do not count)")

@@ -281,6 +281,18 @@ void GrowingFile::MoveTo(const fs::path& target) {
 
 void GrowingFile::Remove() { unlink(path_.c_str()); }
 
+DirectoryLock::DirectoryLock(const fs::path& directory) {
+  descriptor_ = open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor_ < 0) Fail(ErrorKind::kInput, "open", directory);
+  if (flock(descriptor_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
+  close(descriptor_);
+  throw Error(ErrorKind::kUsage, fmt::format("'{}' is being written by another process; wait for "
+                                             "its end, or give another directory",
+                                             directory.string()));
+}
+
+DirectoryLock::~DirectoryLock() { close(descriptor_); }
+
 AtomicDirectory::AtomicDirectory(fs::path target) : target_(std::move(target)) {
   RefuseDash(target_);
   if (!target_.has_filename()) target_ = target_.parent_path();  // "model/" means "model"

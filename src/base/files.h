@@ -121,6 +121,19 @@ class GrowingFile {
   int descriptor_ = -1;
 };
 
+// A directory that one process alone writes to, from the constructor on: another that wants it gets
+// Error(kUsage). A file system without locks has none to wait for. One owner.
+class DirectoryLock {
+ public:
+  explicit DirectoryLock(const std::filesystem::path& directory);
+  ~DirectoryLock();
+  DirectoryLock(const DirectoryLock&) = delete;
+  DirectoryLock& operator=(const DirectoryLock&) = delete;
+
+ private:
+  int descriptor_ = -1;
+};
+
 // A directory that appears whole or not at all: fill path(), then Commit() syncs it and renames it
 // to `target`. What is at `target` already is replaced only by Commit; a link is followed. Without
 // Commit the destructor removes what was written.

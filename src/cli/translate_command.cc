@@ -35,6 +35,7 @@
 #include "tasks/translation/sentence_splitting.h"
 #include "tasks/translation/translation_json.h"
 #include "tasks/translation/translation_options.h"
+#include "tasks/translation/translation_search.h"
 #include "text/lines.h"
 
 namespace attend {
@@ -224,7 +225,8 @@ void TranslateCall::TranslateWindow() const {
   std::vector<Translation> translations = batch.Translate(options.translation);
   for (size_t i = 0; i < translations.size(); ++i) {
     Translation& translation = translations[i];
-    if (remembered[i]) translation.hypotheses = {{.text = *remembered[i]}};
+    if (remembered[i])
+      translation = CopyOf(*remembered[i], {.quality = options.translation.quality});
     text += FormatTranslation(number - 1, translation, options);
     tokens += std::ssize(translation.hypotheses[0].ids);
     ++number;

@@ -16,6 +16,7 @@ namespace {
 
 // Of words that no unit has. Each counts as different from every unit's.
 constexpr uint32_t kUnknownWord = std::numeric_limits<uint32_t>::max() - 1;
+constexpr size_t kMostWords = 10000;  // of a text
 // Room for rounding where a bound is computed; scores themselves are compared as they are.
 constexpr double kSlack = 1e-9;
 
@@ -39,10 +40,10 @@ std::vector<uint32_t> UsefulUnits(const std::vector<MemoryUnit>& units) {
 
 }  // namespace
 
-FieldList Fields(MatchOptions& options) {
+FieldList Fields(MatchOptions& options, double least_threshold) {
   FieldList fields;
   fields
-      .Add("memory_threshold", &options.threshold, 1, 100,
+      .Add("memory_threshold", &options.threshold, least_threshold, 100,
            "least score of a match of the translation memory: 100 less the share of words that "
            "differ, in percent of the longer text; 100: exact matches alone")
       .Add("memory_matches", &options.most, 1, 100,
@@ -128,9 +129,12 @@ std::vector<uint32_t> TranslationMemory::Candidates(std::span<const uint32_t> wo
   const Range range = WithLength(share * length - kSlack, length / share + kSlack);
   std::vector<std::span<const uint32_t>> lists;
   for (const uint32_t word : words) lists.push_back(UnitsWith(word, range));
-  std::ranges::stable_sort(lists, {}, [](const auto& list) { return list.size(); });
+  const auto by_size = [](const auto& list) { return std::pair(list.size(), list.data()); };
+  std::ranges::sort(lists, {}, by_size);
   const auto shared = static_cast<size_t>(std::ceil(share * length - kSlack));
   lists.resize(words.size() - std::max<size_t>(shared, 1) + 1);
+  const auto repeated = std::ranges::unique(lists, {}, by_size);
+  lists.erase(repeated.begin(), repeated.end());  // of a word that stands there more than once
   std::vector<bool> seen(range.end - range.begin);
   std::vector<uint32_t> candidates;
   for (const std::span<const uint32_t> list : lists) {
@@ -146,7 +150,9 @@ std::vector<uint32_t> TranslationMemory::Candidates(std::span<const uint32_t> wo
 std::vector<MemoryMatch> TranslationMemory::Find(std::string_view text,
                                                  const MatchOptions& options) const {
   const std::vector<uint32_t> words = IdsOf(text);
-  if (words.empty()) return {};
+  if (words.empty() || words.size() > kMostWords) return {};
+  const std::vector<uint32_t> candidates = Candidates(words, options.threshold);
+  if (candidates.empty()) return {};  // without the memory that comparing takes
   struct Found {
     double score;
     uint32_t order, unit;
@@ -154,8 +160,11 @@ std::vector<MemoryMatch> TranslationMemory::Find(std::string_view text,
   };
   std::vector<Found> found;
   WordDistance distance(words);
-  for (const uint32_t unit : Candidates(words, options.threshold)) {
+  int64_t work = 0;
+  for (const uint32_t unit : candidates) {
     const std::span<const uint32_t> other = WordsOf(unit);
+    work += std::ssize(words) * std::ssize(other);
+    if (options.most_work > 0 && work > options.most_work) break;
     const double score = ScoreOf(distance.To(other), words.size(), other.size());
     if (score < options.threshold || (score == 100 && !options.exact)) continue;
     found.push_back({score, order_[unit], unit});

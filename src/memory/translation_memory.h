@@ -32,9 +32,12 @@ struct MatchOptions {
   double threshold = 70;  // the least score
   int64_t most = 5;
   bool exact = true;  // false: no match of score 100
+  // Bounds the work of one search: once so many pairs of words are compared, what is found by then
+  // counts. Units that share the text's rarest words are compared first. 0: no bound.
+  int64_t most_work = 0;
 };
-// Named memory_threshold and memory_matches.
-FieldList Fields(MatchOptions& options);
+// Named memory_threshold, which is `least_threshold` at least, and memory_matches.
+FieldList Fields(MatchOptions& options, double least_threshold = 1);
 
 // Safe to use from many threads.
 class TranslationMemory {
@@ -43,7 +46,8 @@ class TranslationMemory {
   explicit TranslationMemory(std::vector<MemoryUnit> units);
 
   // The best matches, the best first; of equal scores the unit that was given last. They are those
-  // of a comparison with every unit; an index finds what may come near.
+  // of a comparison with every unit (but for most_work); an index finds what may come near. A text
+  // of more than 10000 words has none.
   std::vector<MemoryMatch> Find(std::string_view text, const MatchOptions& options) const;
 
   int64_t size() const { return std::ssize(units_); }
@@ -65,6 +69,7 @@ class TranslationMemory {
   // Units whose number of words is in this range.
   Range WithLength(double least, double most) const;
   // Units that may have this score, each once.
+  // Those that share the rarest words first.
   std::vector<uint32_t> Candidates(std::span<const uint32_t> words, double threshold) const;
   void MakeIndex();
 

@@ -55,6 +55,19 @@ TEST(TranslationMemoryTest, OfEqualScoresTheLastGivenComesFirstAndOfEqualUnitsOn
   EXPECT_EQ(memory.Find("a b", {.most = 1}).size(), 1);
 }
 
+TEST(TranslationMemoryTest, TextsOfVeryManyWordsAreSearchedAtLittleCost) {
+  const TranslationMemory memory({{"A dog !", "Ein Hund !"}, {"! ! !", "!"}});
+  EXPECT_THAT(memory.Find(std::string(9000, '!'), {.threshold = 1}), ElementsAre());
+  EXPECT_THAT(memory.Find(std::string(1000000, '!'), {.threshold = 1}), ElementsAre());
+  EXPECT_THAT(SourcesOf(memory.Find("! ! ! !", {})), ElementsAre("! ! !"));
+}
+
+TEST(TranslationMemoryTest, WorkHasABound) {
+  const TranslationMemory memory({{"a b c", "1"}, {"a b d", "2"}, {"a b e", "3"}});
+  EXPECT_EQ(memory.Find("a b f", {.threshold = 50}).size(), 3);
+  EXPECT_EQ(memory.Find("a b f", {.threshold = 50, .most_work = 18}).size(), 2);  // 9 pairs each
+}
+
 // Levenshtein's distance by its definition's table.
 int64_t DistanceOf(const std::vector<std::string_view>& a, const std::vector<std::string_view>& b) {
   std::vector<std::vector<int64_t>> table(a.size() + 1, std::vector<int64_t>(b.size() + 1));

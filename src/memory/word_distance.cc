@@ -15,22 +15,26 @@ WordDistance::WordDistance(std::span<const uint32_t> words)
     : length_(std::ssize(words)),
       blocks_((words.size() + kBits - 1) / kBits),
       slots_(std::bit_ceil(2 * words.size() + 1)),
-      places_(slots_.size() * blocks_),
+      rows_(slots_.size()),
       nowhere_(blocks_),
       rises_(blocks_),
       falls_(blocks_) {
   for (size_t i = 0; i < words.size(); ++i) {
     size_t slot = SlotOf(words[i], slots_.size());
     while (slots_[slot] != 0 && slots_[slot] != words[i] + 1) slot = (slot + 1) % slots_.size();
-    slots_[slot] = words[i] + 1;
-    places_[slot * blocks_ + i / kBits] |= uint64_t{1} << (i % kBits);
+    if (slots_[slot] == 0) {
+      slots_[slot] = words[i] + 1;
+      rows_[slot] = places_.size();
+      places_.resize(places_.size() + blocks_);
+    }
+    places_[rows_[slot] + i / kBits] |= uint64_t{1} << (i % kBits);
   }
 }
 
 const uint64_t* WordDistance::PlacesOf(uint32_t word) const {
   for (size_t slot = SlotOf(word, slots_.size()); slots_[slot] != 0;
        slot = (slot + 1) % slots_.size()) {
-    if (slots_[slot] == word + 1) return &places_[slot * blocks_];
+    if (slots_[slot] == word + 1) return &places_[rows_[slot]];
   }
   return nowhere_.data();
 }

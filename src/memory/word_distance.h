@@ -12,7 +12,8 @@
 
 namespace attend {
 
-// A sequence that others are compared with. Not thread-safe: comparing uses memory of its own.
+// A sequence that others are compared with: takes a bit for each of its words, times its different
+// ones. Not thread-safe: comparing uses memory of its own.
 class WordDistance {
  public:
   explicit WordDistance(std::span<const uint32_t> words);
@@ -31,7 +32,8 @@ class WordDistance {
   int64_t length_;
   size_t blocks_;
   std::vector<uint32_t> slots_;   // a hash table of this sequence's words: word + 1, 0 where empty
-  std::vector<uint64_t> places_;  // of each slot, blocks_ integers
+  std::vector<size_t> rows_;      // of each slot in places_
+  std::vector<uint64_t> places_;  // of each word, however often it stands there, blocks_ integers
   std::vector<uint64_t> nowhere_;
   std::vector<uint64_t> rises_, falls_;  // vertical differences that are +1 and -1
 };

@@ -8,7 +8,8 @@ namespace attend {
 
 // GET /health of `address`, a name or an address and a port: the answer's body, where its status is
 // 200. Throws Error(kUsage) for what is no address with a port, Error(kRuntime) where no answer
-// comes within `seconds` or it has another status.
+// comes within `seconds` or it has another status. Finding a name's address is not counted: that
+// takes as long as the system's resolver does.
 std::string CheckHealth(const std::string& address, double seconds);
 
 }  // namespace attend

@@ -18,6 +18,7 @@
 #include "serve/language_codes.h"
 #include "serve/refusal.h"
 #include "serve/tasks/registry.h"
+#include "serve/tasks/translation/project.h"
 #include "text/ascii.h"
 
 namespace attend {
@@ -115,11 +116,16 @@ std::shared_ptr<ServedModel> ModelStore::Make(const std::string& name, const std
   if (!adapter)
     return ServeModel({name, directory, Load(directory, options_.load)}, options_, &pool_);
   const std::shared_ptr<const Adapter> loaded = LoadAdapter(directory);
+  const std::string own = ModelOfProject(directory);  // of equal models it is the project's
+  const Entry* found = nullptr;
   for (const Entry& entry : entries_) {
-    const std::shared_ptr<const LoadedModel>& base = entry.model->loaded();
-    if (!entry.model->whole() || !IsBase(*base->stored, *loaded)) continue;
+    if (!entry.model->whole() || !IsBase(*entry.model->loaded()->stored, *loaded)) continue;
+    if (found == nullptr || entry.model->name() == own) found = &entry;
+  }
+  if (found != nullptr) {
+    const std::shared_ptr<const LoadedModel>& base = found->model->loaded();
     return ServeModel({name, directory, std::make_shared<LoadedModel>(base, loaded, directory),
-                       entry.model->name()},
+                       found->model->name()},
                       options_, &pool_);
   }
   throw Error(ErrorKind::kInput,

@@ -140,12 +140,15 @@ FieldList AdaptationFields(ServeOptions& options) {
            "beside attend; empty: corrections are refused")
       .Add("adaptation_pause", &options.adaptation_pause, 0, 86400,
            "seconds without a new correction after which the training of a project begins")
+      .Add("adaptation_timeout", &options.adaptation_timeout, 1, 1e6,
+           "seconds after which a training that has not ended is taken for failed")
       .Add("adaptation_recipe", &options.adaptation_recipe,
            "TOML file of training options for the adapters of projects, in place of the usual "
            "ones; not the text, nor init and output")
       .Add("max_corrections", &options.max_corrections, 1, 1e6,
            "maximum number of corrections of a project")
-      .Add("max_projects", &options.max_projects, 1, 1e6, "maximum number of projects");
+      .Add("max_projects", &options.max_projects, 1, 1e6,
+           "maximum number of projects; each may take nearly as much memory as its model");
   return fields;
 }
 
@@ -211,9 +214,12 @@ int64_t SureCharacters(const ServeOptions& options) {
   return std::max<int64_t>(1, room / kMostBytesOfACharacter);
 }
 
-void CheckCharacters(const std::vector<std::string>& texts, const ServeOptions& options) {
+void CheckCharacters(const std::vector<std::string>& texts, const ServeOptions& options,
+                     const std::vector<std::string>& more) {
   int64_t characters = 0;
-  for (const std::string& text : texts) characters += CountCodePoints(text);
+  for (const auto* some : {&texts, &more}) {
+    for (const std::string& text : *some) characters += CountCodePoints(text);
+  }
   if (options.max_characters == 0 || characters <= options.max_characters) return;
   throw Error(ErrorKind::kInput,
               fmt::format("the request has {} characters, expected at most {}; send less text at "

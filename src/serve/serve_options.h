@@ -42,10 +42,11 @@ struct ServeOptions {
   int64_t document_count = 2;      // at once
   int64_t document_memory = 1024;  // MiB, of each
   // Learning from corrections.
-  std::string projects;           // a directory; empty: no
-  std::string adaptation_recipe;  // a file; empty: the usual one
-  double adaptation_pause = 5;    // seconds without a correction before training begins
-  int64_t max_corrections = 10000, max_projects = 1000;
+  std::string projects;              // a directory; empty: no
+  std::string adaptation_recipe;     // a file; empty: the usual one
+  double adaptation_pause = 5;       // seconds without a correction before training begins
+  double adaptation_timeout = 7200;  // seconds of a training
+  int64_t max_corrections = 10000, max_projects = 16;
   bool log_text = false;
   // What requests for translations that say nothing get; batch_sentences are those of a thread, for
   // every task. An encoder alone takes at most 512 batch_tokens; a language model has 65536 always.
@@ -60,7 +61,8 @@ FieldList Fields(ServeOptions& options);
 // max_body_bytes in every encoding.
 int64_t SureCharacters(const ServeOptions& options);
 // Throws Error(kInput) for more characters in a request's texts than max_characters.
-void CheckCharacters(const std::vector<std::string>& texts, const ServeOptions& options);
+void CheckCharacters(const std::vector<std::string>& texts, const ServeOptions& options,
+                     const std::vector<std::string>& more = {});
 // Throws Error(kUsage) for values that do not go together or are out of range.
 void CheckServeOptions(const ServeOptions& options);
 

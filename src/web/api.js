@@ -125,8 +125,8 @@ export async function translate(texts, {model: {name, source, target}, alternati
 }
 
 // What may stand in a sentence's translation behind the words of `prefix`: hypotheses, each with the rest that follows.
-export async function alternativesAt(text, prefix, model, signal) {
-  const body = {model, text: text.toWellFormed(), target_prefix: prefix, alignments: true, priority: "interactive"};
+export async function alternativesAt(text, prefix, {model, glossary = []}, signal) {
+  const body = {model, text: text.toWellFormed(), target_prefix: prefix, alignments: true, quality: true, priority: "interactive", ...(glossary.length ? {glossary} : {})};
   return (await request(kAlternatives, body, signal)).alternatives;
 }
 

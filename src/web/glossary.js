@@ -1,7 +1,7 @@
 // The reader's terms: what they must become in translations, kept where the browser allows it.
 const kPause = 600;  // ms after the last key
 const byId = id => document.getElementById(id);
-const escaped = text => text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
+const escaped = text => text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
 
 // "house = Haus": several lines of one source are alternatives; a line without = stays as it is.
 function termsOf(text, endings) {

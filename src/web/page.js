@@ -146,7 +146,7 @@ function askAt(word, element, keyboard) {
 
 function alternativesOf({sentence, prefix}, signal) {
   const {source: text} = translation.sentences[sentence], {model} = translation;
-  return patiently(() => alternativesAt(text, prefix, model, signal), signal);
+  return patiently(() => alternativesAt(text, prefix, {model, glossary: glossary.terms}, signal), signal);
 }
 
 function takeAt({sentence, word}, hypothesis) {

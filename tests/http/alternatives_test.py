@@ -1,6 +1,8 @@
 """Outputs that begin with given words, and what may stand at a position: POST /v1/translate with target_prefix, /v1/alternatives."""
 
 import json
+import pathlib
+import re
 import subprocess
 import sys
 
@@ -40,6 +42,29 @@ def test_a_text_with_a_prefix_is_not_divided(server):
                          ({"text": TEXT, "target_prefix": "x", "sample": True}, "leave out target_prefix"), ({"text": TEXT, "target_prefix": "x " * 5000}, "target_prefix has")):
         status, answer = server.post("/v1/translate", {**asked, **LANGUAGES})
         assert status == 400 and words in answer["error"], answer
+
+
+def test_a_prefix_of_many_texts_is_kept_once(tmp_path):
+    with serving(tmp_path, "--max-characters", 1000) as limited:
+        status, answer = limited.post("/v1/translate", {"text": [""] * 20, "target_prefix": "x" * 1001})
+        assert status == 400 and "has 1001 characters, expected at most 1000" in answer["error"]
+    with serving(tmp_path) as server:
+        def most():
+            status = (pathlib.Path("/proc") / str(server.process.pid) / "status").read_text(encoding="utf-8")
+            return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1])
+
+        before = most()
+        status, answer = server.post("/v1/translate", {"text": [""] * 5000, "target_prefix": "x" * 200_000})
+        assert status == 400 and "5000 texts, expected at most 1024" in answer["error"]
+        assert most() < before + (300 << 10)
+
+
+def test_alternatives_have_quality_and_terms_and_leave_out_what_the_server_draws(tmp_path):
+    with serving(tmp_path, "--sample", "--temperature", "0.8", "--top-k", "5") as server:
+        status, answer = server.post("/v1/alternatives", {"text": TEXT, "quality": True})
+        assert status == 200 and 0 < answer["alternatives"][0]["quality"] <= 100, answer
+        status, answer = server.post("/v1/alternatives", {"text": TEXT, "glossary": [{"source": TEXT.split()[0], "target": "mipa"}]})
+        assert status == 200 and "mipa" in answer["alternatives"][0]["text"].split() and answer["alternatives"][0]["terms_kept"] == 1
 
 
 # What Python's Translator.alternatives gives.

@@ -5,6 +5,7 @@ import http.client
 import io
 import json
 import pathlib
+import select
 import re
 import subprocess
 import sys
@@ -203,8 +204,9 @@ def with_reader(folder, *arguments):
     program, files = folder / "python", folder / "tmp"
     files.mkdir()
     (folder / "reader.py").write_text(READER, encoding="utf-8")
-    # As it is started: `python -c PROGRAM`; the program's first words close what the server has open.
-    program.write_text(f'#!{sys.executable}\nimport os, runpy\nos.closerange(3, 65536)\nrunpy.run_path("{folder}/reader.py")\n', encoding="utf-8")
+    # As it is started: `python -c PROGRAM`; what the program does before it imports the package is done here too.
+    program.write_text(f'#!{sys.executable}\nimport runpy, sys\nexec(sys.argv[2].split("; from ")[0])\nrunpy.run_path("{folder}/reader.py")\n',
+                       encoding="utf-8")
     program.chmod(0o755)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ATTEND_PYTHON", str(program))
@@ -321,6 +323,20 @@ def test_without_the_package_an_answer_says_what_to_install(tmp_path):
             assert status == 501 and "pip install '.[documents]' in attend's source folder" in answer["error"] and "ATTEND_PYTHON" in answer["error"]
             assert server.get("/frontend/settings")["supportedFilesFormat"] == PLAIN
             assert post_parts(server, "/translate_file", LANGUAGES, ("a.txt", TEXT.encode()))[0] == 200
+
+
+def test_not_too_many_wait_for_a_python_that_says_nothing(tmp_path):
+    silent = tmp_path / "python"
+    silent.write_text("#!/bin/sh\nexec sleep 600\n", encoding="utf-8")
+    silent.chmod(0o755)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ATTEND_PYTHON", str(silent))
+        with serving(tmp_path) as server, contextlib.ExitStack() as stack:
+            waiting = [stack.enter_context(sent(server, b"x")) for _ in range(80)]
+            answered, _, _ = select.select(waiting, [], [], PATIENCE)
+            assert answered[0].recv(1000).startswith(b"HTTP/1.1 503 ")
+            assert server.get("/frontend/settings")["supportedFilesFormat"]
+            assert server.stop() == 0
 
 
 def test_documents_may_be_refused(tmp_path):

@@ -1,5 +1,7 @@
 """Translation memories of the service: matches in answers, exact ones as they stand, refusals."""
 
+import pathlib
+import re
 import subprocess
 
 import pytest
@@ -48,6 +50,31 @@ def test_an_exact_match_is_the_translation(server):
     assert free[0]["sentences"][0]["matches"][0]["target"] == "EINS"
     looked = server.translate(TEXT, memory="units", attention=True)  # of what the model itself says
     assert looked[0]["text"] == plain[0]["text"] and "attention" in looked[0]["sentences"][0]
+
+
+def test_an_exact_match_is_certain(server):
+    [found] = server.translate(["sona mipa"], memory="units", quality=True)
+    assert found["quality"] == 100 and found["sentences"][0]["hypotheses"][0]["quality"] == 100
+
+
+def test_a_target_prefix_comes_before_the_memory(server):
+    [plain] = server.translate(TEXT, target_prefix="paku so")
+    [found] = server.translate(TEXT, target_prefix="paku so", memory="units")
+    assert found["text"] == plain["text"] and found["text"].startswith("paku so")
+    assert found["sentences"][0]["matches"][0]["target"] == "EINS"
+
+
+def test_a_text_of_many_words_takes_little_memory(server):
+    def most():
+        status = (pathlib.Path("/proc") / str(server.process.pid) / "status").read_text(encoding="utf-8")
+        return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1])
+
+    server.translate(TEXT, memory="units")
+    before = most()
+    for text in ("!" * 60000, "lumi!" * 12000, " ".join(f"{TEXT} w{i}" for i in range(3000)) ):
+        status, _ = server.post("/v1/translate", {"text": text, "memory": "units", "max_length": 1, "beam_size": 1})
+        assert status in (200, 400)  # it may have too many sentences
+    assert most() < before + (300 << 10)
 
 
 def test_events_have_them(server):

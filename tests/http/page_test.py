@@ -42,6 +42,15 @@ def test_terms_of_the_glossary_are_asked_for_and_marked(page):
     assert page["glossary-endings"].is_selected()
 
 
+def test_a_term_with_a_hyphen_is_marked(page):
+    page["glossary"].find_element("tag name", "summary").click()
+    page["glossary-terms"].clear()
+    page["glossary-terms"].send_keys("garden = Garten\nwell-kept = gut-gepflegt")
+    page.translates(GARDEN, GARTEN)
+    page.until(lambda: page["glossary-state"].text == "1 of 1 kept", "the number of terms")
+    assert page.texts("#output .term") == ["Garten"]  # and no complaint of a script
+
+
 def test_superseded_requests_are_cancelled(page):
     page.server.delay = lambda body: 30 if body["text"] == ["slow"] else 0
     page.source.send_keys("slow")

@@ -36,6 +36,18 @@ def test_a_word_has_a_menu_of_others(page):
     page.until(lambda: GARTEN in page.texts("#alternatives button"), "the way back")
 
 
+def test_the_menu_asks_for_the_glossary_and_for_quality(page):
+    page["glossary"].find_element("tag name", "summary").click()
+    page["glossary-terms"].clear()
+    page["glossary-terms"].send_keys("garden = Garten")
+    page.translates(GARDEN, GARTEN)
+    page.until(lambda: "glossary" in page.server.requests[-1], "the terms")
+    page.all("#output span")[7].click()
+    page.until(lambda: shown(page), "the menu")
+    assert page.server.positions[-1]["glossary"] == [{"source": "garden", "target": "Garten", "flags": "ignore-case"}]
+    assert page.server.positions[-1]["quality"] is True
+
+
 def test_the_menu_by_keyboard(page):
     page.translates(f"Good day. {GARDEN}", f"day.' Good' {GARTEN}")
     page.js("document.getElementById('output').focus()")

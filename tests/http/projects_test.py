@@ -1,6 +1,7 @@
 """Projects: corrections are kept, an adapter is trained on them in the background, and nothing is lost by a kill."""
 
 import json
+import os
 import pathlib
 import subprocess
 import time
@@ -143,6 +144,7 @@ def test_a_training_that_fails_leaves_what_there_is(tmp_path, options):
     with serving(tmp_path, *options, model=f"base={MODEL}") as server:
         correct(server)
         idle(server, 1)
+        wait_until(lambda: "base/acme" in names(server), "the adapter")
         (tmp_path / "recipe.toml").write_text("no_such_option = 1\n", encoding="utf-8")
         correct(server, source="sona", target="mipa")
         state = wait_until(lambda: (found := project(server)).get("error") and found, "the error")
@@ -221,6 +223,76 @@ def test_what_is_wrong_is_refused(tmp_path, options):
         assert done.returncode == 2 and "is being written by another process" in done.stderr
     with serving(tmp_path, model=f"base={MODEL}") as server:
         assert server.post("/v1/corrections", {"project": "acme", "source": "a", "target": "b"})[0] == 404
+
+
+def test_a_project_is_no_other_s_temporary_directory(tmp_path, options):
+    projects = tmp_path / "projects"
+    for leftover in ("b.attend-tmp", ".old.gone"):
+        (projects / leftover).mkdir()
+    with serving(tmp_path, *options[:-1], "3600") as server:
+        assert list(projects.iterdir()) == []
+        status, answer = server.post("/v1/corrections", {"project": "a.attend-tmp", "source": TEXT, "target": TARGET})
+        assert status == 400 and "expected up to 64 letters" in answer["error"]
+        (projects / "acme").mkdir()  # restored by hand
+        (projects / "acme/corrections.jsonl").write_text("kept\n", encoding="utf-8")
+        status, answer = server.post("/v1/corrections", {"project": "acme", "source": TEXT, "target": TARGET})
+        assert status == 400 and "is there already" in answer["error"]
+        assert (projects / "acme/corrections.jsonl").read_text(encoding="utf-8") == "kept\n"
+        assert server.get("/v1/projects") == {"projects": []}
+
+
+def test_a_damaged_project_is_told_of_and_others_go_on(tmp_path, options):
+    with serving(tmp_path, *options[:-1], "3600") as server:
+        correct(server)
+        correct(server, project="bolt")
+        server.stop()
+    (tmp_path / "projects/acme/corrections.jsonl").write_text("no JSON\n", encoding="utf-8")
+    with serving(tmp_path, *options[:-1], "3600") as server:
+        damaged, whole = server.get("/v1/projects")["projects"]
+        assert damaged["state"] == "damaged" and "corrections.jsonl:1" in damaged["error"] and whole["corrections"] == 1
+        status, answer = server.post("/v1/corrections", {"project": "acme", "source": TEXT, "target": TARGET})
+        assert status == 400 and "corrections.jsonl:1" in answer["error"]
+        assert server.post("/v1/projects/acme", {"version": 0})[0] == 400
+        assert correct(server, project="bolt")["corrections"] == 2
+        assert server.request("DELETE", "/v1/projects/acme")[0] == 200
+        assert correct(server)["corrections"] == 1
+
+
+def test_what_training_would_refuse_is_refused(tmp_path, options):
+    with serving(tmp_path, *options[:-1], "3600") as server:
+        for text in ("%PDF-1.7", "PK\x03\x04 x"):
+            for body in ({"source": text, "target": TARGET}, {"source": TEXT, "target": text}):
+                status, answer = server.post("/v1/corrections", {"project": "acme", **body})
+                assert status == 400 and "expected text" in answer["error"], answer
+
+
+def test_a_folder_that_is_none_is_an_error_of_usage(tmp_path):
+    done = subprocess.run([ATTEND, "serve", "--port", "0", "--model", MODEL, "--projects", tmp_path / "none"],
+                          capture_output=True, encoding="utf-8", timeout=120, check=False)
+    assert done.returncode == 2 and "expected a directory" in done.stderr, done
+
+
+@needs_trainer
+def test_a_training_has_no_connections_and_an_end(tmp_path, options):
+    (tmp_path / "recipe.toml").write_text(RECIPE.format(updates=1_000_000), encoding="utf-8")
+    with serving(tmp_path, *options, "--adaptation-timeout", "3") as server, server.connect():
+        server.get("/v1/projects")
+        correct(server)
+        wait_until(lambda: project(server)["state"] == "training", "training")
+        for process in wait_until(lambda: running("projects/acme/.training", tmp_path), "the process"):
+            files = [os.readlink(each) for each in (pathlib.Path("/proc") / process / "fd").iterdir()]
+            assert not any("socket" in name for name in files), files
+        state = wait_until(lambda: (found := project(server)).get("error") and found, "the error")
+        assert "took more than 3 s" in state["error"] and state["state"] == "idle"
+        assert not running("projects/acme/.training", tmp_path)
+
+
+@needs_trainer
+def test_an_adapter_of_two_equal_models_is_of_the_project_s(tmp_path, options):
+    with serving(tmp_path, *options, "--model", f"second={MODEL}", model=f"first={MODEL}") as server:
+        assert correct(server, model="second")["served_as"] == "second/acme"
+        idle(server, 1)
+        wait_until(lambda: "second/acme" in names(server), "the adapter")
 
 
 def test_a_key_is_needed(tmp_path, options):

@@ -109,6 +109,15 @@ def test_what_the_table_allows_passes(tree):
     assert run("check_includes.py", tree) == []
 
 
+def test_a_class_of_two_headers_is_named(tree):
+    write(tree, "src/base/log.h", "namespace attend {\nclass Log {\n};\n}  // namespace attend\n")
+    write(tree, "src/text/log.h", "namespace attend {\nnamespace {\nstruct Log {\n};\n}  // namespace\nclass Log;\nclass Log::Line {\n};\n}  // namespace attend\n")
+    write(tree, "src/train/log.h", "namespace attend::nn {\nclass Log {\n};\n}  // namespace attend::nn\n")
+    assert run("check_includes.py", tree) == []
+    write(tree, "src/cli/log.h", "namespace attend {\nstruct Log : Base {\n};\n}  // namespace attend\n")
+    assert run("check_includes.py", tree) == ["src/cli/log.h:2: src/base/log.h defines another attend::Log; give one of them another name"]
+
+
 def test_a_thirteenth_public_header_is_refused(tree):
     for number in range(12):
         write(tree, f"include/attend/h{number}.h", "")

@@ -82,7 +82,7 @@ int RunBenchEncode(const std::vector<std::string>& arguments) {
                      [](size_t, std::span<const float>) {});
     }
   };
-  Measurement measurement = Measure(options.model, options.texts, run);
+  BenchMeasurement measurement = Measure(options.model, options.texts, run);
   measurement.load_seconds = load_seconds;
   Json report = Json::object();
   AddToReport(options.model, measurement, &report);

@@ -81,7 +81,7 @@ int RunBenchGenerate(const std::vector<std::string>& arguments) {
   options.generation.min_tokens = options.generation.max_tokens = 1;
   const double prompt_seconds = BestSeconds(options.model.repeats, options.prompts, run);
   options.generation.min_tokens = options.generation.max_tokens = options.output_length;
-  Measurement measurement = Measure(options.model, options.prompts, run);
+  BenchMeasurement measurement = Measure(options.model, options.prompts, run);
   measurement.load_seconds = load_seconds;
   Json report = Json::object();
   AddToReport(options.model, measurement, &report);

@@ -109,9 +109,9 @@ double BestSeconds(int64_t repeats, int64_t count, const RunItems& run) {
   return best;
 }
 
-Measurement Measure(const ModelBenchOptions& options, int64_t count, const RunItems& run) {
+BenchMeasurement Measure(const ModelBenchOptions& options, int64_t count, const RunItems& run) {
   constexpr int64_t kEnough = 100;  // batches for a quantile
-  Measurement measurement;
+  BenchMeasurement measurement;
   measurement.best_seconds = BestSeconds(options.repeats, count, run);
   std::vector<double>& seconds = measurement.batch_seconds;
   for (int64_t i = 0; i < options.repeats && std::ssize(seconds) < kEnough; ++i) {
@@ -126,7 +126,8 @@ Measurement Measure(const ModelBenchOptions& options, int64_t count, const RunIt
   return measurement;
 }
 
-void AddToReport(const ModelBenchOptions& options, const Measurement& measurement, Json* report) {
+void AddToReport(const ModelBenchOptions& options, const BenchMeasurement& measurement,
+                 Json* report) {
   Json& json = *report;
   if (options.model.empty()) {
     json["preset"] = options.preset;

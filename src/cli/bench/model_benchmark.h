@@ -64,7 +64,7 @@ class LoadTimer {
   double begin_;
 };
 
-struct Measurement {
+struct BenchMeasurement {
   double load_seconds = 0;
   double best_seconds = 0;            // for all items
   std::vector<double> batch_seconds;  // of each batch alone, rising
@@ -76,10 +76,11 @@ using RunItems = std::function<void(int64_t first, int64_t size)>;
 // The fastest of `repeats` runs of all items.
 double BestSeconds(int64_t repeats, int64_t count, const RunItems& run);
 // All items at once, and batch after batch, as the options say.
-Measurement Measure(const ModelBenchOptions& options, int64_t count, const RunItems& run);
+BenchMeasurement Measure(const ModelBenchOptions& options, int64_t count, const RunItems& run);
 
 // What stands in each report; `set`: the instruction set that ran.
-void AddToReport(const ModelBenchOptions& options, const Measurement& measurement, Json* report);
+void AddToReport(const ModelBenchOptions& options, const BenchMeasurement& measurement,
+                 Json* report);
 void AddMachine(const Model& model, const ModelBenchOptions& options, const std::string& set,
                 int threads, Json* report);
 // The same for people.

@@ -168,7 +168,7 @@ int RunBenchTranslate(const std::vector<std::string>& arguments) {
     for (const Translation& each : translations)
       target_tokens += std::ssize(each.hypotheses[0].ids);
   };
-  Measurement measurement = Measure(options.model, std::ssize(work.sources), run);
+  BenchMeasurement measurement = Measure(options.model, std::ssize(work.sources), run);
   measurement.load_seconds = load_seconds;
   Json report = Json::object();
   AddToReport(options.model, measurement, &report);

@@ -7,8 +7,8 @@
 
 namespace attend {
 
-Recordings RecordingsOfFiles(std::span<const std::string> paths, int64_t rate,
-                             const std::atomic<bool>* stop) {
+HeardRecordings RecordingsOfFiles(std::span<const std::string> paths, int64_t rate,
+                                  const std::atomic<bool>* stop) {
   const auto hear = [paths, rate](size_t i) {
     try {
       return Heard{paths[i], Resample(ReadSound(paths[i]), rate), ""};
@@ -28,7 +28,7 @@ size_t EndOfGroup(size_t begin, size_t count, const std::function<double(size_t)
   return end;
 }
 
-void HearAll(const Recordings& recordings, WorkPool* pool,
+void HearAll(const HeardRecordings& recordings, WorkPool* pool,
              const std::function<void(size_t begin, std::span<const Heard> heard)>& run) {
   for (size_t begin = 0; begin < recordings.count;) {
     const size_t end = EndOfGroup(begin, recordings.count, recordings.seconds);

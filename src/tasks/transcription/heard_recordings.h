@@ -20,7 +20,7 @@ struct Heard {
   std::string error;
 };
 
-struct Recordings {
+struct HeardRecordings {
   size_t count = 0;
   std::function<double(size_t recording)> seconds;  // how long it is
   std::function<Heard(size_t recording)> hear;      // on any thread
@@ -28,8 +28,8 @@ struct Recordings {
 };
 
 // At this rate. `paths` must outlive them.
-Recordings RecordingsOfFiles(std::span<const std::string> paths, int64_t rate,
-                             const std::atomic<bool>* stop);
+HeardRecordings RecordingsOfFiles(std::span<const std::string> paths, int64_t rate,
+                                  const std::atomic<bool>* stop);
 
 // The end of a group of items from `begin` on: as many as are in memory together (ten minutes), at
 // least one.
@@ -37,7 +37,7 @@ size_t EndOfGroup(size_t begin, size_t count, const std::function<double(size_t)
 
 // Calls `run` with one group after another, whose first recording is number `begin`. Throws
 // Error(kRuntime) between groups once `stop` is set, and what `hear` throws.
-void HearAll(const Recordings& recordings, WorkPool* pool,
+void HearAll(const HeardRecordings& recordings, WorkPool* pool,
              const std::function<void(size_t begin, std::span<const Heard> heard)>& run);
 
 }  // namespace attend

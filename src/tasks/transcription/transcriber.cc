@@ -164,7 +164,7 @@ std::vector<Transcription> Transcriber::Transcribe(std::span<const RecordingSamp
 
 std::vector<Transcription> Transcriber::TranscribeFiles(std::span<const std::string> paths,
                                                         const TranscriptionOptions& options) const {
-  const Recordings files = RecordingsOfFiles(paths, rate(), options.stop);
+  const HeardRecordings files = RecordingsOfFiles(paths, rate(), options.stop);
   return impl_->Transcribe(files.count, files.seconds, files.hear, options);
 }
 

@@ -12,4 +12,8 @@ std::string WithMatch(std::string_view source, std::string_view target) {
   return fmt::format("{} {} {}", source, kMemoryToken, target);
 }
 
+std::string_view WithoutMatch(std::string_view text) {
+  return text.substr(0, text.find(fmt::format(" {} ", kMemoryToken)));
+}
+
 }  // namespace attend

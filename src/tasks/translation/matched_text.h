@@ -17,6 +17,8 @@ inline constexpr std::string_view kMemoryToken = "<memory>";
 bool ReadsMatches(const Vocabulary& vocabulary);
 
 std::string WithMatch(std::string_view source, std::string_view target);
+// The source of WithMatch; a text without a match as it is.
+std::string_view WithoutMatch(std::string_view text);
 
 }  // namespace attend
 

@@ -36,6 +36,21 @@ TEST(MatchedTextTest, AModelReadsMatchesIfItsVocabularyHasTheToken) {
   EXPECT_EQ(std::ranges::count(ids, vocabulary->Id(kMemoryToken)), 1);
 }
 
+TEST(MatchedTextTest, TermsAreThoseOfTheTextNotOfItsMatch) {
+  EXPECT_EQ(WithoutMatch(WithMatch("lumi tavo", "mipa")), "lumi tavo");
+  EXPECT_EQ(WithoutMatch("lumi tavo"), "lumi tavo");
+  const Translator translator(WithToken(), {});
+  TranslationOptions search;
+  search.glossary = std::make_shared<const Glossary>(
+      std::vector<GlossaryTerm>{{.source = "mipa", .target = "sane"}});
+  const auto terms = [&](const std::string& text) {
+    return translator.Translate(std::vector<std::string>{text}, search)[0].hypotheses[0].terms;
+  };
+  EXPECT_EQ(terms("lumi mipa"), 1);
+  EXPECT_EQ(terms(WithMatch("lumi mipa", "mipa mipa")), 1);
+  EXPECT_EQ(terms(WithMatch("lumi tavo", "mipa")), 0);
+}
+
 TEST(MatchedTextTest, APartIsReadWithItsBestMatch) {
   const auto model = WithToken();
   const Translator translator(model, {});

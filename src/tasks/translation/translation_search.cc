@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "attend/error.h"
+#include "tasks/translation/matched_text.h"
 #include "tasks/translation/quality.h"
 #include "tasks/translation/translation_options.h"
 #include "text/lines.h"
@@ -128,7 +129,9 @@ SentenceTerms TermsOf(const TaskRunner& runner, const std::string& text,
                       const TranslationOptions& options, bool protect) {
   if (options.glossary == nullptr) return {};
   runner.CheckWritesFromTheBeginning("the glossary");
-  const std::string repaired = RepairUtf8(text);
+  // A match of the memory behind the text has terms of its own.
+  const std::string repaired =
+      RepairUtf8(ReadsMatches(runner.source()) ? WithoutMatch(text) : std::string_view(text));
   std::vector<FoundTerm> found = options.glossary->finder().Find(repaired);
   if (protect) {
     const std::vector<TextPart> spans = runner.protection().Find(repaired);

@@ -52,7 +52,7 @@ FieldList Fields(AlternativesRequest& request) {
       .Nest("", Fields(request.options)
                     .Select({"model", "source", "target", "beam_size", "length_penalty",
                              "no_repeat_ngram", "repetition_penalty", "max_length", "min_length",
-                             "allow_unknown", "alignments", "alignment_layer", "protect",
+                             "allow_unknown", "alignments", "alignment_layer", "quality", "protect",
                              "priority", "deadline_ms"}))
       .Add("count", &request.count, 1, 64, "maximum number of alternatives");
   return fields;
@@ -71,8 +71,16 @@ void AlternativesApi::Find(const ExchangePtr& exchange) const {
   CheckCharacters({asked->text, asked->prefix}, context_.options);
   AlternativesRequest request{.options = UsualRequest(context_.options)};
   RequestOptions& options = request.options;
-  options.translation.sample = false;
-  options.translation.mbr = MbrUtility::kNone;
+  // What the server has for whole outputs has no place where outputs have a beginning.
+  const TranslationOptions plain;
+  options.translation.sample = plain.sample;
+  options.translation.mbr = plain.mbr;
+  options.translation.temperature = plain.temperature;
+  options.translation.top_k = plain.top_k;
+  options.translation.top_p = plain.top_p;
+  options.translation.beam_groups = plain.beam_groups;
+  options.translation.quality = plain.quality;
+  options.translation.glossary = glossaries_.Take(&body);
   request.count = std::min(request.count, context_.options.max_beam_size);
   FieldsFromJson(body, Fields(request), "request body");
   options.translation.n_best = 1;
@@ -88,8 +96,10 @@ void AlternativesApi::Find(const ExchangePtr& exchange) const {
   requests_.CheckRoom(asked->choice);
   options.beginnings = {.texts = {asked->prefix}, .next_words = asked->count};
   asked->options = options;
-  // Alignments are of what is answered.
+  // Of what is answered.
   options.translation.alignments = false;
+  options.translation.quality = false;
+  options.translation.glossary = nullptr;
   const auto job =
       requests_.JobFor(*exchange, asked->choice, asked->choice.of_text, {asked->text}, options);
   requests_.Run(exchange, job, [this, exchange, asked](const TranslationJob& done) {

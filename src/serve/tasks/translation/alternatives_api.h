@@ -9,6 +9,7 @@
 #include "base/fields.h"
 #include "serve/task_handler.h"
 #include "serve/tasks/translation/request_options.h"
+#include "serve/tasks/translation/served_glossaries.h"
 #include "serve/tasks/translation/translation_requests.h"
 
 namespace attend {
@@ -25,9 +26,10 @@ FieldList Fields(AlternativesRequest& request);
 // Safe to use from many threads.
 class AlternativesApi {
  public:
-  // `requests` must outlive it.
-  AlternativesApi(const HandlerContext& context, const TranslationRequests& requests)
-      : context_(context), requests_(requests) {}
+  // The others must outlive it.
+  AlternativesApi(const HandlerContext& context, const TranslationRequests& requests,
+                  const ServedGlossaries& glossaries)
+      : context_(context), requests_(requests), glossaries_(glossaries) {}
 
   // Their answers call this object.
   std::vector<Route> Routes() const;
@@ -41,6 +43,7 @@ class AlternativesApi {
 
   const HandlerContext context_;
   const TranslationRequests& requests_;
+  const ServedGlossaries& glossaries_;
 };
 
 }  // namespace attend

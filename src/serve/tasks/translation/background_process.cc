@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,19 +15,13 @@
 #include <string_view>
 
 #include "attend/error.h"
+#include "base/python_interpreter.h"
 
 namespace attend {
 namespace {
 
 constexpr int kNotStarted = 127;  // as a shell says it
 constexpr int kLowestPriority = 19;
-
-std::vector<char*> Pointers(std::vector<std::string>* texts) {
-  std::vector<char*> pointers;
-  for (std::string& text : *texts) pointers.push_back(text.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
 
 // Threads that wait in turns: spinning ones would take the processors from others.
 std::vector<std::string> Environment() {
@@ -37,6 +32,16 @@ std::vector<std::string> Environment() {
   }
   variables.push_back(std::string(kWait) + "passive");
   return variables;
+}
+
+constexpr int kManyFiles = 65536;
+
+// Connections that the service has open must not stay open in the program.
+void CloseFiles() {
+#ifdef SYS_close_range
+  if (syscall(SYS_close_range, 3U, ~0U, 0U) == 0) return;
+#endif
+  for (int file = 3; file < kManyFiles; ++file) close(file);
 }
 
 // In the child of a process of many threads: nothing here may allocate memory or take a lock.
@@ -52,6 +57,7 @@ std::vector<std::string> Environment() {
   sched_setscheduler(0, SCHED_IDLE, &idle);
   dup2(log, STDOUT_FILENO);
   dup2(log, STDERR_FILENO);
+  CloseFiles();
   execve(arguments[0], arguments, environment);
   _exit(kNotStarted);
 }
@@ -61,7 +67,7 @@ std::vector<std::string> Environment() {
 BackgroundProcess::BackgroundProcess(const std::vector<std::string>& arguments,
                                      const std::filesystem::path& log) {
   std::vector<std::string> texts = arguments, variables = Environment();
-  const std::vector<char*> pointers = Pointers(&texts), environment = Pointers(&variables);
+  const std::vector<char*> pointers = Pointers(texts), environment = Pointers(variables);
   const int file = open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   const pid_t parent = getpid();
   if (file >= 0) id_ = fork();

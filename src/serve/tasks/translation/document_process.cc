@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -53,9 +54,11 @@ fs::path MakeFolder() {
 }
 
 void SetLimit(pid_t process, __rlimit_resource resource, rlim_t soft, rlim_t hard) {
-  const rlimit limit{soft, hard};
-  if (prlimit(process, resource, &limit, nullptr) != 0)
-    ThrowSystem("the process that reads documents can't be limited", errno);
+  rlimit limit{};  // none is raised
+  bool failed = prlimit(process, resource, nullptr, &limit) != 0;
+  limit = {std::min(soft, limit.rlim_max), std::min(hard, limit.rlim_max)};
+  failed = failed || prlimit(process, resource, &limit, nullptr) != 0;
+  if (failed) ThrowSystem("the process that reads documents can't be limited", errno);
 }
 
 // Ends of pipes and of a file, as the new process has its standard streams.
@@ -229,9 +232,10 @@ void DocumentProcess::ThrowNonsense() const {
 
 void DocumentProcess::ThrowEnded() {
   int status = 0;
-  const pid_t process = std::exchange(process_, 0);
-  kill(-process, SIGKILL);  // where it has only closed its end
-  while (waitpid(process, &status, 0) < 0 && errno == EINTR) {
+  if (const pid_t process = std::exchange(process_, 0); process > 0) {
+    kill(-process, SIGKILL);  // where it has only closed its end
+    while (waitpid(process, &status, 0) < 0 && errno == EINTR) {
+    }
   }
   const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   if (signal == SIGXCPU) {

@@ -3,6 +3,7 @@
 #ifndef ATTEND_SERVE_TASKS_TRANSLATION_DOCUMENTS_H_
 #define ATTEND_SERVE_TASKS_TRANSLATION_DOCUMENTS_H_
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -17,14 +18,15 @@
 namespace attend {
 
 // Safe to use from many threads.
-class Documents {
+class ServedDocuments {
  public:
-  explicit Documents(const ServeOptions& options);
-  ~Documents() { Close(); }
+  explicit ServedDocuments(const ServeOptions& options);
+  ~ServedDocuments() { Close(); }
 
   // Calls `call`, which must not throw, once it is known which formats can be read: at once, or
-  // from a thread of its own after the first call of all, which starts Python.
-  void WhenKnown(std::function<void()> call);
+  // from a thread of its own after the first call of all, which starts Python. What failed is tried
+  // again a minute later. False: too many wait already, and it will not be called.
+  bool WhenKnown(std::function<void()> call);
   // Endings of the formats that can be read; of all, until it is known.
   std::vector<std::string> Usable() const;
   // Throws Refusal 501, which says what to install, for another ending.
@@ -40,6 +42,7 @@ class Documents {
   bool closed() const;
 
  private:
+  using Clock = std::chrono::steady_clock;
   void Find();
   // On a thread of its own, of which there are at most so many.
   bool Run(int64_t* threads, int64_t most, std::function<void()> work);
@@ -53,6 +56,7 @@ class Documents {
   std::vector<std::function<void()>> waiting_;  // for what is not known yet
   Json formats_ = Json::object();               // as DocumentProcess::Formats
   std::string why_not_;                         // of all formats
+  Clock::time_point found_;                     // when it was known
   int64_t running_ = 0, finding_ = 0;           // threads
 };
 

@@ -74,12 +74,13 @@ void FileApi::Check(const ExchangePtr& exchange) const {
   const std::string suffix = SuffixOf(file.name);
   const auto answer = [exchange] { exchange->Answer({200, Dump(Json::object())}); };
   if (!IsDocument(suffix)) return answer();
-  documents_.WhenKnown([this, exchange, suffix, answer] {
+  const bool taken = documents_.WhenKnown([this, exchange, suffix, answer] {
     Attempt(exchange, [&] {
       documents_.Check(suffix);
       answer();
     });
   });
+  if (!taken) context_.router.RefuseWork();
 }
 
 void FileApi::Translate(const ExchangePtr& exchange) const {
@@ -90,16 +91,18 @@ void FileApi::Translate(const ExchangePtr& exchange) const {
   const bool stream = IsStream(body);
   LibreRequest request = RequestOf(exchange, body, stream);
   if (IsDocument(suffix)) {
-    documents_.WhenKnown([this, exchange, suffix, stream, request = std::move(request),
-                          file = std::make_shared<UploadedFile>(std::move(file))] {
-      Attempt(exchange, [&] {
-        documents_.Check(suffix);
-        const bool taken = documents_.TryRun([this, exchange, stream, request, file] {
-          Attempt(exchange, [&] { TranslateDocument(exchange, *file, request, stream); });
+    const bool waits =
+        documents_.WhenKnown([this, exchange, suffix, stream, request = std::move(request),
+                              file = std::make_shared<UploadedFile>(std::move(file))] {
+          Attempt(exchange, [&] {
+            documents_.Check(suffix);
+            const bool taken = documents_.TryRun([this, exchange, stream, request, file] {
+              Attempt(exchange, [&] { TranslateDocument(exchange, *file, request, stream); });
+            });
+            if (!taken) context_.router.RefuseWork();
+          });
         });
-        if (!taken) context_.router.RefuseWork();
-      });
-    });
+    if (!waits) context_.router.RefuseWork();
     return;
   }
   request.html = suffix != ".txt";

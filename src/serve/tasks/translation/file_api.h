@@ -17,7 +17,7 @@ namespace attend {
 class FileApi {
  public:
   // What it is given must outlive it.
-  FileApi(const HandlerContext& context, const LibreRequests& libre, Documents* documents)
+  FileApi(const HandlerContext& context, const LibreRequests& libre, ServedDocuments* documents)
       : context_(context), libre_(libre), documents_(*documents) {}
 
   // Their answers call this object.
@@ -37,7 +37,7 @@ class FileApi {
 
   const HandlerContext context_;
   const LibreRequests& libre_;
-  Documents& documents_;
+  ServedDocuments& documents_;
   mutable TranslatedFiles files_;
 };
 

@@ -15,7 +15,8 @@ namespace attend {
 class LibreTranslateApi {
  public:
   // What it is given must outlive it.
-  LibreTranslateApi(const HandlerContext& context, const LibreRequests& libre, Documents* documents)
+  LibreTranslateApi(const HandlerContext& context, const LibreRequests& libre,
+                    ServedDocuments* documents)
       : context_(context), libre_(libre), documents_(*documents) {}
 
   // Their answers call this object.
@@ -31,7 +32,7 @@ class LibreTranslateApi {
 
   const HandlerContext context_;
   const LibreRequests& libre_;
-  Documents& documents_;
+  ServedDocuments& documents_;
 };
 
 }  // namespace attend

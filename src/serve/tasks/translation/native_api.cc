@@ -43,14 +43,13 @@ Json TextToJson(const TranslationJob::Text& text) {
   return one;
 }
 
-// Beginnings of outputs: of each text one, or of all the same.
+// Beginnings of outputs: of each text one, or one of all.
 std::vector<std::string> TakeTargetPrefixes(Json* body, size_t texts) {
   if (!body->contains("target_prefix")) return {};
   const bool one = (*body)["target_prefix"].is_string();
   std::vector<std::string> prefixes = TakeTexts(body, "target_prefix");
-  if (std::ranges::all_of(prefixes, &std::string::empty) && one) return {};
-  if (one) return std::vector<std::string>(texts, prefixes[0]);
-  if (prefixes.size() == texts) return prefixes;
+  if (one && prefixes[0].empty()) return {};
+  if (one || prefixes.size() == texts) return prefixes;
   throw Error(ErrorKind::kInput,
               fmt::format("request body: target_prefix holds {} texts and text {}; expected as "
                           "many, or a text",
@@ -172,13 +171,13 @@ std::vector<Route> NativeApi::Routes() const {
 void NativeApi::Translate(const ExchangePtr& exchange) const {
   Json body = ReadJsonRequest(exchange->request());
   std::vector<std::string> texts = TakeTexts(&body, "text");
-  CheckCharacters(texts, context_.options);
   RequestOptions asked = UsualRequest(context_.options);
+  asked.beginnings.texts = TakeTargetPrefixes(&body, texts.size());
+  CheckCharacters(texts, context_.options, asked.beginnings.texts);
   // What the server gives who names nothing.
   if (body.value("attention", Json()) == true) LimitToAttention(&asked.translation);
   ReadOldSplitting(&body);
   asked.translation.glossary = glossaries_.Take(&body);
-  asked.beginnings.texts = TakeTargetPrefixes(&body, texts.size());
   FieldsFromJson(body, Fields(asked), "request body");
   CheckLimits(asked, context_.options);
   if (!asked.beginnings.texts.empty()) CheckTargetPrefix(asked.translation);

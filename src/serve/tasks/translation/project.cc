@@ -22,6 +22,7 @@ constexpr const char* kLogFile = "corrections.jsonl";
 constexpr const char* kVersionFile = "version.json";
 constexpr const char* kCurrent = "current";
 constexpr const char* kAdapter = "adapter";
+constexpr const char* kGone = ".gone";  // of names that begin with a dot
 
 bool IsLetterOrDigit(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
@@ -49,11 +50,44 @@ FieldList Fields(ProjectVersion& version) {
 
 bool IsProjectName(const std::string& name) {
   return !name.empty() && name.size() <= 64 && IsLetterOrDigit(name[0]) &&
-         std::ranges::all_of(
-             name, [](char c) { return IsLetterOrDigit(c) || c == '.' || c == '_' || c == '-'; });
+         !name.ends_with(kTemporarySuffix) && std::ranges::all_of(name, [](char c) {
+           return IsLetterOrDigit(c) || c == '.' || c == '_' || c == '-';
+         });
+}
+
+std::string ModelOfProject(const fs::path& adapter) {
+  const fs::path file = adapter.parent_path() / kProjectFile;
+  std::error_code none;
+  if (adapter.filename() != kCurrent || !fs::exists(file, none)) return "";
+  return MemberOf<std::string>(ParseJson(ReadFile(file), file.string()), "model", file.string());
+}
+
+void RemoveLeftovers(const fs::path& projects) {
+  std::vector<fs::path> leftovers;
+  for (const auto& found : fs::directory_iterator(projects)) {
+    const std::string name = found.path().filename().string();
+    if (name.ends_with(kTemporarySuffix) || (name.starts_with('.') && name.ends_with(kGone)))
+      leftovers.push_back(found.path());
+  }
+  for (const fs::path& leftover : leftovers) fs::remove_all(leftover);
+}
+
+// What is half removed has another name by then.
+void RemoveProject(const fs::path& directory) {
+  const fs::path gone = directory.parent_path() / ("." + directory.filename().string() + kGone);
+  fs::remove_all(gone);
+  fs::rename(directory, gone);
+  SyncDirectory(gone.parent_path());
+  fs::remove_all(gone);
 }
 
 Project::Project(const fs::path& directory, const std::string& model) : directory_(directory) {
+  if (fs::exists(directory)) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("'{}' is there already, but was not when the service started; start "
+                            "the service again",
+                            directory.string()));
+  }
   AtomicDirectory made(directory);
   WriteFileSynced(made.path() / kProjectFile, Dump({{"model", model}}) + "\n");
   WriteFileSynced(made.path() / kLogFile, "");
@@ -165,16 +199,6 @@ void Project::Serve(int64_t version) {
   fs::create_symlink(fs::path("versions") / std::to_string(version) / kAdapter, next);
   fs::rename(next, link);
   SyncDirectory(directory_);
-}
-
-// What is half removed has another name by then.
-void Project::Remove() {
-  const fs::path gone = directory_.parent_path() / ("." + directory_.filename().string() + ".gone");
-  log_.reset();
-  fs::remove_all(gone);
-  fs::rename(directory_, gone);
-  SyncDirectory(gone.parent_path());
-  fs::remove_all(gone);
 }
 
 }  // namespace attend

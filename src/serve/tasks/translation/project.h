@@ -31,13 +31,22 @@ struct ProjectVersion {
 // All but the number.
 FieldList Fields(ProjectVersion& version);
 
-// Letters and digits, and from the second character on . _ - too; at most 64 characters.
+// Letters and digits, and from the second character on . _ - too; at most 64 characters, and not at
+// the end what ends the names of temporary files.
 bool IsProjectName(const std::string& name);
+
+// The model of the project that serves this adapter; "" for what is no project's.
+std::string ModelOfProject(const std::filesystem::path& adapter);
+
+// Removes what a killed service left half made or half removed among the projects of a directory.
+void RemoveLeftovers(const std::filesystem::path& projects);
+// Removes a project that is not open, whatever its state.
+void RemoveProject(const std::filesystem::path& directory);
 
 // One owner; not thread-safe. Throws Error as base/files.h.
 class Project {
  public:
-  // A new project for the model of this name.
+  // A new project for the model of this name. Throws Error(kUsage) where there is something.
   Project(const std::filesystem::path& directory, const std::string& model);
   // One that is there. A last line that a killed writer cut is removed. Throws Error(kInput) for a
   // damaged file.
@@ -61,8 +70,6 @@ class Project {
   void AddVersion(const std::filesystem::path& adapter, ProjectVersion facts, int64_t most);
   // Serves this version; 0: none. Throws Error(kUsage) for one that is not there.
   void Serve(int64_t version);
-  // Of the whole project. Nothing else may be called after that.
-  void Remove();
 
   // Where it is trained; removed when a project is opened.
   std::filesystem::path training() const { return directory_ / ".training"; }

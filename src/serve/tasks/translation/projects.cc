@@ -34,6 +34,11 @@ max_updates = 60
 clip_norm = 1.0
 )";
 
+std::chrono::steady_clock::duration SecondsOf(double seconds) {
+  return std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+      std::chrono::duration<double>(seconds));
+}
+
 fs::path TrainingProgram() {
   return fs::read_symlink("/proc/self/exe").parent_path() / "attend-train";
 }
@@ -100,7 +105,8 @@ std::vector<std::string> TrainingCommand(const ServeOptions& options, const fs::
 }  // namespace
 
 bool Projects::Entry::Waits() const {
-  return !training && project->corrections() > std::max(project->trained(), tried);
+  return project != nullptr && !training &&
+         project->corrections() > std::max(project->trained(), tried);
 }
 
 Projects::Projects(const ServeOptions& options, const ModelStore& models, WriteEvent write_event)
@@ -109,11 +115,23 @@ Projects::Projects(const ServeOptions& options, const ModelStore& models, WriteE
     throw Error(ErrorKind::kUsage,
                 fmt::format("projects is '{}', expected a directory", options.projects));
   }
-  for (const auto& found : fs::directory_iterator(options.projects)) {
-    const std::string name = found.path().filename().string();
-    if (IsProjectName(name)) entries_[name].project = std::make_unique<Project>(found.path());
-  }
+  lock_ = std::make_unique<DirectoryLock>(options.projects);
+  RemoveLeftovers(options.projects);
+  OpenAll();
   thread_ = std::thread([this] { Work(); });
+}
+
+void Projects::OpenAll() {
+  for (const auto& found : fs::directory_iterator(options_.projects)) {
+    const std::string name = found.path().filename().string();
+    if (!IsProjectName(name)) continue;
+    Entry& entry = entries_[name];
+    try {
+      entry.project = std::make_unique<Project>(found.path());
+    } catch (const std::exception& error) {
+      entry.error = fmt::format("the project is damaged: {}", MessageOf(error));
+    }
+  }
 }
 
 Projects::~Projects() {
@@ -136,6 +154,14 @@ const Projects::Entry& Projects::Find(const std::string& name) const {
 Projects::Entry& Projects::Known(const std::string& name) {
   Find(name);
   return entries_.at(name);
+}
+
+void Projects::CheckWhole(const std::string& name, const Entry& entry) {
+  if (entry.project != nullptr) return;
+  throw Error(ErrorKind::kInput,
+              fmt::format("project '{}' can't be used until it is mended and the "
+                          "service starts again, or deleted: {}",
+                          name, entry.error));
 }
 
 void Projects::CheckName(const std::string& name, const std::string& model) const {
@@ -162,10 +188,12 @@ Json Projects::Add(const std::string& name, const std::string& model,
     if (std::ssize(entries_) >= options_.max_projects)
       refuse(fmt::format("there are {} projects already, the most here", entries_.size()));
     CheckName(name, model);
-    entries_[name].project = std::make_unique<Project>(fs::path(options_.projects) / name, model);
+    auto made = std::make_unique<Project>(fs::path(options_.projects) / name, model);
+    entries_[name].project = std::move(made);
   }
   Entry& entry = entries_[name];
   if (entry.removed) refuse(fmt::format("project '{}' is being deleted; try again later", name));
+  CheckWhole(name, entry);
   const Project& project = *entry.project;
   if (project.model() != model) {
     refuse(
@@ -188,6 +216,7 @@ Json Projects::Add(const std::string& name, const std::string& model,
 Json Projects::Serve(const std::string& name, int64_t version) {
   const std::lock_guard lock(mutex_);
   Entry& entry = Known(name);
+  CheckWhole(name, entry);
   entry.project->Serve(version);
   return StateOf(name, entry);
 }
@@ -198,7 +227,8 @@ void Projects::Remove(const std::string& name) {
   entry.removed = true;  // which ends its training
   wake_.notify_all();
   wake_.wait(lock, [&] { return !entry.training; });
-  entry.project->Remove();
+  entry.project.reset();
+  RemoveProject(fs::path(options_.projects) / name);
   entries_.erase(name);
 }
 
@@ -217,6 +247,11 @@ Json Projects::States() const {
 }
 
 Json Projects::StateOf(const std::string& name, const Entry& entry) const {
+  if (entry.project == nullptr) {
+    return {{"name", name},       {"model", ""},         {"served_as", ""},
+            {"corrections", 0},   {"current", 0},        {"versions", Json::array()},
+            {"state", "damaged"}, {"error", entry.error}};
+  }
   const Project& project = *entry.project;
   Json versions = Json::array();
   for (ProjectVersion version : project.versions()) {
@@ -236,8 +271,7 @@ Json Projects::StateOf(const std::string& name, const Entry& entry) const {
 }
 
 void Projects::Work() {
-  const auto pause = std::chrono::duration_cast<Clock::duration>(
-      std::chrono::duration<double>(options_.adaptation_pause));
+  const auto pause = SecondsOf(options_.adaptation_pause);
   std::unique_lock lock(mutex_);
   while (!stopping_) {
     std::optional<Clock::time_point> next;
@@ -298,7 +332,12 @@ std::string Projects::RunTraining(const fs::path& folder, const std::string& bas
   WriteText(folder, entry.project->Read());
   const fs::path log = folder / "log";
   BackgroundProcess process(TrainingCommand(options_, folder, base), log);
+  const Clock::time_point end = Clock::now() + SecondsOf(options_.adaptation_timeout);
   while (!stopping_ && !entry.removed) {
+    if (Clock::now() > end) {
+      return fmt::format("training took more than {} s and was ended; see adaptation_timeout",
+                         options_.adaptation_timeout);
+    }
     if (const auto status = process.Status()) {
       return *status == 0
                  ? ""

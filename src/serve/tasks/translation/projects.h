@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/files.h"
 #include "base/json.h"
 #include "serve/model_store.h"
 #include "serve/serve_options.h"
@@ -26,8 +27,8 @@ namespace attend {
 // begins it anew.
 class Projects {
  public:
-  // Opens those that options.projects has. The models must outlive it. Throws as Project does, and
-  // Error(kUsage) where it is no directory.
+  // Opens those that options.projects has; a damaged one has an error for its state. The models
+  // must outlive it. Throws Error(kUsage) where it is no directory, or another process has it.
   Projects(const ServeOptions& options, const ModelStore& models, WriteEvent write_event);
   ~Projects();
 
@@ -50,10 +51,10 @@ class Projects {
  private:
   using Clock = std::chrono::steady_clock;
   struct Entry {
-    std::unique_ptr<Project> project;
-    Clock::time_point last;  // when a correction came
-    int64_t tried = 0;       // corrections of the training that failed last
-    std::string error;       // why it failed
+    std::unique_ptr<Project> project;  // null: damaged, `error` says how
+    Clock::time_point last;            // when a correction came
+    int64_t tried = 0;                 // corrections of the training that failed last
+    std::string error;                 // why it failed, or what is damaged
     bool training = false;
     bool removed = false;  // while it is trained
     // There is something to learn.
@@ -63,6 +64,8 @@ class Projects {
 
   const Entry& Find(const std::string& name) const;
   Entry& Known(const std::string& name);
+  // Throws Error(kInput) for a damaged one.
+  static void CheckWhole(const std::string& name, const Entry& entry);
   // Throws Error(kUsage) where a model has the name that a new project would be served as.
   void CheckName(const std::string& name, const std::string& model) const;
   Json StateOf(const std::string& name, const Entry& entry) const;
@@ -74,9 +77,13 @@ class Projects {
                           const Entry& entry, std::unique_lock<std::mutex>* lock);
   std::string BaseOf(const std::string& model) const;  // its directory
 
+  // Opens what the directory has. Of a damaged project stays what is wrong with it.
+  void OpenAll();
+
   const ServeOptions& options_;
   const ModelStore& models_;
   const WriteEvent write_event_;
+  std::unique_ptr<DirectoryLock> lock_;  // of options_.projects
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   Entries entries_;

@@ -7,10 +7,12 @@
 #include <utility>
 
 #include "attend/error.h"
+#include "base/excerpt.h"
 #include "serve/json_request.h"
 #include "serve/openapi.h"
 #include "serve/tasks/translation/served_translator.h"
 #include "text/ascii.h"
+#include "text/text_format.h"
 #include "text/utf8.h"
 
 namespace attend {
@@ -48,6 +50,11 @@ std::string OneLine(std::string text, const char* name) {
   std::ranges::replace_if(text, [](char c) { return c == '\n' || c == '\r' || c == '\t'; }, ' ');
   std::string line(Trimmed(text));
   if (line.empty()) throw Error(ErrorKind::kInput, fmt::format("a {} is empty", name));
+  // Training refuses a text that begins like that.
+  if (const std::string format = ForeignFormat(line); !format.empty()) {
+    throw Error(ErrorKind::kInput,
+                fmt::format("a {} is {}, expected text: '{}'", name, format, Excerpt(line)));
+  }
   return line;
 }
 

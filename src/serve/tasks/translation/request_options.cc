@@ -10,6 +10,10 @@ namespace attend {
 namespace {
 
 constexpr int64_t kMostHypothesesWithAttention = 4;
+// Below, every unit that has a word of the sentence might be a match.
+constexpr double kLeastThreshold = 50;
+// Pairs of words that are compared for a sentence: some hundredth of a second.
+constexpr int64_t kMostMemoryWork = int64_t{1} << 27;
 
 }  // namespace
 
@@ -23,6 +27,7 @@ RequestOptions UsualRequest(const ServeOptions& options) {
   RequestOptions usual;
   usual.translation = options.translation;
   usual.translation.mbr_samples = std::min(usual.translation.mbr_samples, options.max_beam_size);
+  usual.match.most_work = kMostMemoryWork;
   usual.protect = options.translator.protect;
   return usual;
 }
@@ -70,7 +75,7 @@ FieldList Fields(RequestOptions& options) {
       .Add("memory_exact", &options.memory_exact,
            "a sentence that is a source of the memory, but for white space, gets its target as it "
            "stands, with score 0; without effect with attention")
-      .Nest("", Fields(options.match))
+      .Nest("", Fields(options.match, kLeastThreshold))
       .Add("stream", &options.stream, "answer with an event for each sentence as it is ready")
       .Nest("", Fields(options.queue));
   return fields;

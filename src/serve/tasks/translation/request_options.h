@@ -25,14 +25,16 @@ void LimitToAttention(TranslationOptions* options);
 
 // How the outputs of a request's texts begin. A text with a beginning is translated as a whole.
 struct OutputBeginnings {
-  std::vector<std::string> texts;         // as the model writes them: of each text, or of none
+  // As the model writes them: of each text, one of all, or of none.
+  std::vector<std::string> texts;
   std::vector<std::vector<int32_t>> ids;  // in place of texts
   // Above 0: what is searched for are the tokens behind them, as Sentence::next_words has it.
   int64_t next_words = 0;
 
   bool OfText(size_t i) const {
-    return next_words > 0 || !ids.empty() || (!texts.empty() && !texts[i].empty());
+    return next_words > 0 || !ids.empty() || (!texts.empty() && !Text(i).empty());
   }
+  const std::string& Text(size_t i) const { return texts.size() == 1 ? texts[0] : texts[i]; }
 };
 
 // What POST /v1/translate takes beside its text.

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "tasks/loaded_model.h"
+#include "tasks/translation/translation_search.h"
 
 namespace attend {
 namespace {
@@ -34,7 +35,9 @@ class QueuedSentences : public SentenceQueue {
     JobSentence& mine = job->sentences[&done - job->sentences.data()];
     queue_->Done(done, [&] {
       mine.result = std::move(result);
-      if (mine.remembered) mine.result.translation.hypotheses = {{.text = *mine.remembered}};
+      if (mine.remembered) {
+        mine.result.translation = CopyOf(*mine.remembered, {.quality = mine.options.quality});
+      }
       if (job->on_sentence) job->on_sentence(mine);
     });
   }

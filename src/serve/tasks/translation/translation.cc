@@ -29,7 +29,7 @@ class Handler : public TaskHandler {
         libre_(context, requests_),
         documents_(context.options),
         native_(context, requests_, glossaries_, memories_),
-        alternatives_(context, requests_),
+        alternatives_(context, requests_, glossaries_),
         libretranslate_(context, libre_, &documents_),
         files_(context, libre_, &documents_) {
     if (!context.options.projects.empty()) projects_.emplace(context);
@@ -57,7 +57,7 @@ class Handler : public TaskHandler {
   const ServedGlossaries glossaries_;
   const Memories memories_;
   const LibreRequests libre_;
-  Documents documents_;
+  ServedDocuments documents_;
   const NativeApi native_;
   const AlternativesApi alternatives_;
   LibreTranslateApi libretranslate_;

@@ -71,13 +71,13 @@ class JobMaker {
                       "is not divided: shorten it",
                       line.size(), most_pieces_));
     }
-    Keep(text, lines[0], std::move(ids));
+    Keep(text, lines[0], std::move(ids), /*begun=*/true);
     JobSentence& sentence = job_->sentences.back();
     const OutputBeginnings& beginnings = asked_.beginnings;
     sentence.next_words = beginnings.next_words;
     sentence.prefix = beginnings.ids.empty()
                           ? job_->model->translator().EncodeBeginning(
-                                sentence.text, beginnings.texts[index], asked_.protect)
+                                sentence.text, beginnings.Text(index), asked_.protect)
                           : beginnings.ids[index];
     if (std::ssize(sentence.prefix) > most_pieces_) {
       throw Error(ErrorKind::kInput, fmt::format("target_prefix has {} tokens, expected at most {}",
@@ -151,7 +151,9 @@ class JobMaker {
     return job_->model->translator().Encode(std::string(part), asked_.protect);
   }
 
-  void Keep(TranslationJob::Text* text, const TextPart& part, std::vector<int32_t> ids) {
+  // `begun`: the output's beginning is given, and so the memory has no part in it.
+  void Keep(TranslationJob::Text* text, const TextPart& part, std::vector<int32_t> ids,
+            bool begun = false) {
     CheckSentences(1);
     text->parts.push_back(part);
     Sentence sentence = {.text = std::string(ViewOf(*text, part)),
@@ -165,14 +167,16 @@ class JobMaker {
           job_->model->translator().MaxLength(std::ssize(sentence.ids), asked_.translation));
     }
     job_->sentences.push_back({{}, std::move(sentence), {}});
-    if (asked_.loaded_memory) Remember(&job_->sentences.back());
+    if (asked_.loaded_memory) Remember(&job_->sentences.back(), begun);
   }
 
-  void Remember(JobSentence* sentence) const {
+  void Remember(JobSentence* sentence, bool begun) const {
     sentence->with_memory = true;
+    if (sentence->ids.empty()) return;  // it is copied
+    check_();
     sentence->matches = asked_.loaded_memory->Find(sentence->text, asked_.match);
     const bool exact = !sentence->matches.empty() && sentence->matches[0].score == 100;
-    if (sentence->matches.empty() || asked_.attention) return;
+    if (sentence->matches.empty() || asked_.attention || begun) return;
     if (!exact || !asked_.memory_exact) return ReadMatch(sentence);
     sentence->remembered = sentence->matches[0].target;
     sentence->ids.clear();  // the model has no work with it

@@ -180,11 +180,14 @@ void DescribeNative(Json* paths) {
 }
 
 // 501: documents need the Python package.
+void DescribeMemories(Json* paths) {
+  (*paths)[kMemoriesRoute]["get"] =
+      Operation("the translation memories", Content("application/json", Reference("Memories")), {});
+}
+
 void DescribeFiles(Json* paths) {
   const std::string json = "application/json";
   const std::vector<int> refusals = {400, 403, 413, 415, 421, 429, 500, 501, 503, 504};
-  (*paths)[kMemoriesRoute]["get"] =
-      Operation("the translation memories", Content(json, Reference("Memories")), {});
   (*paths)["/v1/check_file"]["post"] =
       WithBody(Operation("whether /translate_file takes a file; an empty object if it does",
                          Content(json, {{"type", "object"}}), refusals),
@@ -224,11 +227,13 @@ void DescribeTranslation(const ServeOptions& options, const ModelStore& models,
   schemas.update(openapi::FileOf("translation_openapi.json"));
   schemas["AlternativesRequest"] = AlternativesSchema(options, choices);
   schemas["NativeRequest"] = NativeRequest(options, choices, memories);
-  schemas["NativeRequest"]["properties"]["glossary"] = glossaries.Schema();
+  for (const char* name : {"AlternativesRequest", "NativeRequest"})
+    schemas[name]["properties"]["glossary"] = glossaries.Schema();
   AddLibreSchemas(options, choices, &schemas);
   schemas["LibreTranslation"]["properties"]["translatedText"] = TextOrTexts();
   DescribeNative(&(*document)["paths"]);
   DescribeLibre(&(*document)["paths"]);
+  DescribeMemories(&(*document)["paths"]);
   DescribeFiles(&(*document)["paths"]);
 }
 

@@ -29,10 +29,11 @@ const TrainableTask& TrainableClassification() {
   const auto complete = [](const ExportedRun& run, Model* model) {
     model->config.patches ? CompletePictureModel(run, model) : CompleteLabelModel(run, model);
   };
-  static const TrainableTask task{
-      DescribeClassification(),
-      []() -> std::unique_ptr<TaskOptions> { return std::make_unique<ClassificationOptions>(); },
-      SetUpClassification, complete};
+  static const TrainableTask task{DescribeClassification(),
+                                  []() -> std::unique_ptr<TaskOptions> {
+                                    return std::make_unique<ClassificationTrainOptions>();
+                                  },
+                                  SetUpClassification, complete};
   return task;
 }
 

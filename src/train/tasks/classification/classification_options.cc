@@ -6,11 +6,11 @@
 
 namespace attend {
 
-std::unique_ptr<TaskOptions> ClassificationOptions::Clone() const {
-  return std::make_unique<ClassificationOptions>(*this);
+std::unique_ptr<TaskOptions> ClassificationTrainOptions::Clone() const {
+  return std::make_unique<ClassificationTrainOptions>(*this);
 }
 
-FieldList ClassificationOptions::FieldsFor(const TrainOptions& options) {
+FieldList ClassificationTrainOptions::FieldsFor(const TrainOptions& options) {
   FieldList fields;
   fields.Nest("", FilesFields("lines of label, tab and text", 0))
       .Nest("", Fields(pictures))
@@ -23,7 +23,7 @@ FieldList ClassificationOptions::FieldsFor(const TrainOptions& options) {
   return fields;
 }
 
-void ClassificationOptions::Check(const TrainOptions& options) const {
+void ClassificationTrainOptions::Check(const TrainOptions& options) const {
   const auto refuse = [&](const char* given, const char* reads) {
     throw Error(
         ErrorKind::kConfiguration,
@@ -44,7 +44,8 @@ void ClassificationOptions::Check(const TrainOptions& options) const {
   pictures.Check(options);
 }
 
-std::vector<LabelledItem> ClassificationOptions::Read(const std::vector<std::string>& files) const {
+std::vector<LabelledItem> ClassificationTrainOptions::Read(
+    const std::vector<std::string>& files) const {
   return ReadTable(files);
 }
 

@@ -11,7 +11,7 @@
 
 namespace attend {
 
-struct ClassificationOptions : LabelOptions {
+struct ClassificationTrainOptions : LabelOptions {
   std::unique_ptr<TaskOptions> Clone() const override;
   FieldList FieldsFor(const TrainOptions& options) override;
   void Check(const TrainOptions& options) const override;

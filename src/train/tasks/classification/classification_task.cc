@@ -60,7 +60,7 @@ Json ClassificationTask::TestModel(const TestSetting& setting,
 }
 
 std::unique_ptr<TrainingTask> SetUpClassification(const TaskSetup& setup) {
-  auto& own = dynamic_cast<ClassificationOptions&>(*setup.options->task);
+  auto& own = dynamic_cast<ClassificationTrainOptions&>(*setup.options->task);
   ModelConfig& model = setup.options->model;
   Pooling pooling = PoolingOf(own.pooling);
   TakeHeadOption(setup, "pooling", &pooling, &model.pooling);

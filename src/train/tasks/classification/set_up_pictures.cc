@@ -77,7 +77,7 @@ SurveyedPictures Open(const TaskSetup& setup, const std::vector<std::string>& pa
 std::unique_ptr<TrainingTask> SetUpPictures(const TaskSetup& setup) {
   TrainOptions& options = *setup.options;
   ModelConfig& model = options.model;
-  const PictureOptions& own = dynamic_cast<ClassificationOptions&>(*options.task).pictures;
+  const PictureOptions& own = dynamic_cast<ClassificationTrainOptions&>(*options.task).pictures;
   SurveyedPictures train =
       Open(setup, own.train, model.labels.empty() ? own.label_names : model.labels);
   model.head = HeadKind::kLabels;
