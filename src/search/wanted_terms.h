@@ -18,8 +18,8 @@ class TermGuide {
   // Tokens that begin or go on with a term that is missing, rising, each once. They stay where they
   // are until Next. Wherever TokensLeft is above 0, one of them makes it less.
   virtual std::span<const int32_t> Wanted(int32_t state) const = 0;
-  // The fewest tokens with which the output would have all terms; that one which is there as yet
-  // might go on as another word costs nothing.
+  // The fewest tokens with which the output would have all terms, in ways that any output may take;
+  // that one which is there as yet might go on as another word costs nothing.
   virtual int64_t TokensLeft(int32_t state) const = 0;
   // Terms that the output lacks if it ends here.
   virtual int64_t Missing(int32_t state) const = 0;

@@ -80,7 +80,8 @@ void TermPaths::AddTarget(int32_t term, const TermTarget& target, const Encode& 
       if (pattern.starts_with(' ')) pattern.erase(0, 1);
       if (pattern.empty()) continue;
       AddPattern({pattern, term, target.inflect && JoinsAtEnd(pattern), JoinsAtEnd(pattern)});
-      AddPath(before.empty() ? kSpaced : kJoined, own, term, target.inflect);
+      const int64_t fewest = AddPath(before.empty() ? kSpaced : kJoined, own, term, target.inflect);
+      if (before.empty()) terms_[term].tokens = std::min(terms_[term].tokens, fewest);
     }
     if (Capitalised(target.text) == target.text) break;
   }
@@ -96,8 +97,10 @@ void TermPaths::AddPattern(Pattern pattern) {
   patterns_.push_back(std::move(pattern));
 }
 
-void TermPaths::AddPath(int32_t root, std::span<const int32_t> ids, int32_t term, bool inflect) {
+int64_t TermPaths::AddPath(int32_t root, std::span<const int32_t> ids, int32_t term,
+                           bool inflect) {
   int32_t node = root;
+  int64_t fewest = std::ssize(ids);
   for (size_t i = 0; i < ids.size(); ++i) {
     const int64_t left = std::ssize(ids) - static_cast<int64_t>(i) - 1;
     if (inflect) {
@@ -106,13 +109,13 @@ void TermPaths::AddPath(int32_t root, std::span<const int32_t> ids, int32_t term
       for (const int32_t id : texts_.Longer(rest)) {
         if (!IsEnding(std::string_view(texts_.Of(id)).substr(rest.size()))) continue;
         Child(node, id, term, 0);
-        terms_[term].tokens = std::min(terms_[term].tokens, static_cast<int64_t>(i) + 1);
+        fewest = std::min(fewest, static_cast<int64_t>(i) + 1);
         if (++forms == kMostForms) break;
       }
     }
     node = Child(node, ids[i], term, left);
   }
-  terms_[term].tokens = std::min(terms_[term].tokens, std::ssize(ids));
+  return fewest;
 }
 
 int32_t TermPaths::Child(int32_t node, int32_t id, int32_t term, int64_t left) {

@@ -47,7 +47,7 @@ class TermPaths : public WantedTerms {
 
   struct Term {
     uint8_t count = 0;   // at most 255
-    int64_t tokens = 0;  // of the shortest way to write it
+    int64_t tokens = 0;  // of the shortest way to write it after a space, which any output may take
   };
   struct Pattern {
     std::string text;
@@ -70,7 +70,8 @@ class TermPaths : public WantedTerms {
 
   void AddTarget(int32_t term, const TermTarget& target, const Encode& encode);
   void AddPattern(Pattern pattern);
-  void AddPath(int32_t root, std::span<const int32_t> ids, int32_t term, bool inflect);
+  // The fewest tokens that finish the term on this path.
+  int64_t AddPath(int32_t root, std::span<const int32_t> ids, int32_t term, bool inflect);
   int32_t Child(int32_t node, int32_t id, int32_t term, int64_t left);
 
   const TokenTexts& texts_;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <random>
+#include <set>
 #include <sstream>
 
 #include "search/scores.h"
@@ -214,6 +216,52 @@ TEST_F(FollowedTest, WhatTheVocabularyCantWriteIsLeftOut) {
   const TermPaths none(TermsFrom({{{"Zug"}}}), texts_, LongestTokens(tokens_));
   EXPECT_EQ(none.count(), 0);
   EXPECT_TRUE(none.Tokens().empty());
+}
+
+// Of every output of up to five tokens; words are cut in other ways after a space than after "(".
+TEST(TermPathsTest, WhereTokensAreLeftOneThatIsWantedMakesThemFewer) {
+  const std::vector<std::vector<TermTarget>> terms = {
+      {{"abc"}}, {{"dba"}}, {{"cab", true}, {"bd cc", false}}, {{"abc"}}};
+  std::mt19937 random(1);
+  int64_t checked = 0, longer_joined = 0, shorter_joined = 0;
+  for (int round = 0; round < 30; ++round) {
+    std::vector<std::string> tokens = {"", " (", "(", " a", " b", " c", " d", "a", "b", "c", "d"};
+    for (const std::string word : {"ab", "bc", "abc", "db", "ba", "dba", "ca", "cab", "bd", "cc"}) {
+      for (const char* before : {"", " "})
+        if (random() % 3 == 0) tokens.push_back(before + word);
+    }
+    const TokenTexts texts(tokens);
+    const TermPaths::Encode encode = LongestTokens(tokens);
+    for (const std::string word : {"abc", "dba"}) {
+      const int64_t spaced = std::ssize(encode(word)), joined = std::ssize(encode("(" + word)) - 1;
+      longer_joined += joined > spaced;
+      shorter_joined += joined < spaced;
+    }
+    const TermPaths paths(TermsFrom(terms), texts, encode);
+    const std::unique_ptr<TermGuide> guide = paths.Begin();
+    std::set<int32_t> seen = {0}, last = {0};
+    for (int length = 0; length < 5; ++length) {
+      std::set<int32_t> next;
+      for (const int32_t state : last) {
+        const int64_t left = guide->TokensLeft(state);
+        const std::span<const int32_t> span = guide->Wanted(state);
+        const Ids wanted(span.begin(), span.end());
+        const bool fewer = std::ranges::any_of(wanted, [&](int32_t token) {
+          return guide->TokensLeft(guide->Next(state, token)) < left;
+        });
+        ASSERT_EQ(fewer, left > 0) << "round " << round << ", state " << state;
+        ++checked;
+        for (int32_t token = 1; token < std::ssize(tokens); ++token) {
+          const int32_t after = guide->Next(state, token);
+          if (seen.insert(after).second) next.insert(after);
+        }
+      }
+      last = std::move(next);
+    }
+  }
+  EXPECT_GT(checked, 5000);
+  EXPECT_GT(longer_joined, 5);
+  EXPECT_GT(shorter_joined, 5);
 }
 
 }  // namespace
