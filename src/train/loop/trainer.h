@@ -35,7 +35,7 @@ class Trainer {
   // as it stands. `task` must outlive the trainer. Throws Error(kConfiguration) where the
   // checkpoint is of another run. Rank 0 alone validates, reads and writes files.
   Trainer(TrainingTask* task, const TrainOptions& options, RunIdentity identity,
-          TrainerEffects effects, UpdateMode mode,
+          TrainerEffects effects, const UpdateMode& mode,
           std::shared_ptr<ProcessGroup> group = std::make_shared<ProcessGroup>());
   ~Trainer();
 
