@@ -27,12 +27,21 @@ def beginnings_can_be(body):
     return all(map(one_line, texts)) and body.get("sample") is not True and body.get("mbr", "none") == "none"
 
 
+def terms_can_be(body):
+    """Terms have words, and flags are those that are known."""
+    terms = body.get("glossary")
+    if not isinstance(terms, list):
+        return True
+    return all(isinstance(term, dict) and not term.get("flags") and all(re.search("[A-Za-z0-9]", str(term.get(name, ""))) for name in ("source", "target"))
+               for term in terms)
+
+
 def alternatives_can_be(body):
     """Members of /v1/alternatives that hang on one another."""
     most, least = body.get("max_length", 0), body.get("min_length", 0)
     if not isinstance(most, int | float) or not isinstance(least, int | float):
         return True
-    return one_line(body.get("text")) and not 0 < most < least
+    return terms_can_be(body) and one_line(body.get("text")) and not 0 < most < least
 
 
 def terms_can_be(body):
