@@ -28,23 +28,6 @@ def beginnings_can_be(body):
 
 
 def terms_can_be(body):
-    """Terms have words, and flags are those that are known."""
-    terms = body.get("glossary")
-    if not isinstance(terms, list):
-        return True
-    return all(isinstance(term, dict) and not term.get("flags") and all(re.search("[A-Za-z0-9]", str(term.get(name, ""))) for name in ("source", "target"))
-               for term in terms)
-
-
-def alternatives_can_be(body):
-    """Members of /v1/alternatives that hang on one another."""
-    most, least = body.get("max_length", 0), body.get("min_length", 0)
-    if not isinstance(most, int | float) or not isinstance(least, int | float):
-        return True
-    return terms_can_be(body) and one_line(body.get("text")) and not 0 < most < least
-
-
-def terms_can_be(body):
     """Terms have a source and a target with a letter or digit, and no flags that this hook does not know; drawn outputs have none."""
     glossary = body.get("glossary", "")
     if not isinstance(glossary, list) or not all(isinstance(term, dict) for term in glossary):
@@ -53,6 +36,14 @@ def terms_can_be(body):
     if not all(isinstance(text, str) and re.search("[A-Za-z0-9]", text) for text in texts) or any(term.get("flags") for term in glossary):
         return False
     return all(map(one_line, texts)) and (not glossary or (body.get("sample") is not True and body.get("mbr", "none") == "none"))
+
+
+def alternatives_can_be(body):
+    """Members of /v1/alternatives that hang on one another."""
+    most, least = body.get("max_length", 0), body.get("min_length", 0)
+    if not isinstance(most, int | float) or not isinstance(least, int | float):
+        return True
+    return terms_can_be(body) and one_line(body.get("text")) and not 0 < most < least
 
 
 def go_together(body):
