@@ -138,7 +138,8 @@ TEST(WantedTermsTest, AWideBeamFindsWhatExhaustiveSearchFinds) {
           TableStepper stepper(seed);
           const auto found = SearchAll({&input, 1}, {.max_beam_size = 1100}, &stepper)[0];
           ASSERT_EQ(found.size(), 3u);
-          for (size_t i = 0; i < found.size(); ++i) {
+          // Where the best output has all terms without them, the others may lack some.
+          for (size_t i = 0; i < (found[0].constrained ? found.size() : 1); ++i) {
             EXPECT_EQ(found[i].ids, all[i].ids) << seed << ' ' << i;
             EXPECT_NEAR(found[i].score, all[i].score, 1e-12);
             EXPECT_EQ(found[i].missing, all[i].missing);

@@ -118,7 +118,8 @@ TEST(TermPathsTest, AWideBeamFindsTheBestTextWithAllTerms) {
         TableStepper stepper(seed);
         const auto results = SearchAll({&input, 1}, {.max_beam_size = 420}, &stepper)[0];
         ASSERT_EQ(results.size(), 2u);
-        for (size_t i = 0; i < results.size(); ++i) {
+        // Where the best output has all terms without them, the others may lack some.
+        for (size_t i = 0; i < (results[0].constrained ? results.size() : 1); ++i) {
           EXPECT_EQ(texts.Of(results[i].ids), texts.Of(all[i].ids)) << seed;
           EXPECT_EQ(results[i].ids, all[i].ids) << seed;
           EXPECT_EQ(results[i].missing, all[i].missing);
