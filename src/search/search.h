@@ -47,7 +47,8 @@ struct SentenceOptions {
   // much log-probability, is dropped (Freitag and Al-Onaizan 2017, absolute threshold pruning).
   double beam_threshold = 0;
   // Above 0: the search ends once each of the n best is finished and at least so many times as
-  // probable as every live hypothesis. What lives only loses probability.
+  // probable as every live hypothesis, where penalties of coverage and repeated tokens count as
+  // lost probability. What lives only loses.
   double early_exit = 0;
   bool early_stop = true;  // false only in tests: results must not change
 };
