@@ -9,12 +9,6 @@
 #include "search/scores.h"
 
 namespace attend {
-namespace {
-
-// Beside a place for each bank. With fewer an output that has its terms may never come to an end.
-constexpr int64_t kLeastBeamWithTerms = 4;
-
-}  // namespace
 
 bool BeamSearch::Expansion::operator<(const Expansion& other) const {
   const auto order = [](const Expansion& one) { return std::tuple(one.Loss(), one.beam, one.id); };
