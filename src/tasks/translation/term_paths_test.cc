@@ -209,6 +209,26 @@ TEST_F(FollowedTest, WantedTokensLeadToTheTerm) {
   EXPECT_EQ(guide_->TokensLeft(state_), 1);
 }
 
+// As in Chinese; but Korean has spaces.
+TEST(TermPathsTest, AfterALetterOfAScriptWithoutSpacesATermNeedsNone) {
+  const std::vector<std::string> tokens = {"",       " (",      "(",      " \u8BCD",
+                                           "\u8BCD", " \u6211", "\u4EEC", " \uD55C"};
+  const TokenTexts texts(tokens);
+  const TermPaths paths(TermsFrom({{{"\u8BCD"}}}), texts, LongestTokens(tokens));
+  const std::unique_ptr<TermGuide> guide = paths.Begin();
+  const auto wanted = [&](const Ids& ids) {
+    int32_t state = 0;
+    for (const int32_t id : ids) state = guide->Next(state, id);
+    const std::span<const int32_t> all = guide->Wanted(state);
+    return Ids(all.begin(), all.end());
+  };
+  EXPECT_EQ(wanted({}), Ids{3});
+  EXPECT_EQ(wanted({5}), (Ids{3, 4}));
+  EXPECT_EQ(wanted({5, 6}), (Ids{3, 4}));
+  EXPECT_EQ(wanted({7}), Ids{3});
+  EXPECT_EQ(guide->Missing(guide->Next(guide->Next(0, 5), 4)), 0);
+}
+
 TEST_F(FollowedTest, WhatTheVocabularyCantWriteIsLeftOut) {
   const TermPaths some(TermsFrom({{{"Zug"}}, {{"Haus"}}, {{"Zug"}, {"rot"}}, {{"Haus"}}}), texts_,
                        LongestTokens(tokens_));
