@@ -106,7 +106,8 @@ struct TranslationOptions {
   // one's is dropped (Freitag and Al-Onaizan 2017).
   double beam_threshold = 0;
   // Above 0: a search ends once each of the n best is finished and this many times as probable as
-  // every hypothesis that lives. From 1 on, with length_penalty 0, results stay the same.
+  // every hypothesis that lives; penalties of coverage and repetition count as lost probability.
+  // From 1 on, with length_penalty 0, results stay the same.
   double early_exit = 0;
   // Tokens of output, eos included. 0: those of the input plus 50, or more if outputs in training
   // were longer, and never less than min_length needs.
@@ -119,7 +120,8 @@ struct TranslationOptions {
   bool scores = true;  // false: a greedy search leaves them 0 and is a little faster
   bool alignments = false;
   int64_t alignment_layer = 0;  // the decoder layer, from 1; 0: ModelConfig::AlignmentLayer()
-  // Hypotheses say how sure the model is of them and of their words. Each output is read once more.
+  // Hypotheses say how sure the model, of several the first one, is of them and of their words. Each
+  // output is read once more.
   bool quality = false;
   // Sentences of the call that run together on a thread at most.
   int64_t batch_sentences = 1024;
@@ -204,8 +206,8 @@ class Translator {
   // Several models, each with a weight, search together: what may come next has the weighted mean
   // of their log-probabilities, sum w_m log P_m / sum w_m, which is not normalised again. So a
   // hypothesis' log-probability is the mean of those that the models give it. No weights: all have
-  // the same one. The first model gives vocabularies and alignments. Throws Error(kUsage) where
-  // tasks or vocabularies differ, or with a shortlist.
+  // the same one. The first model gives vocabularies, alignments and quality. Throws Error(kUsage)
+  // where tasks or vocabularies differ, or with a shortlist.
   Translator(std::vector<std::shared_ptr<const LoadedModel>> models, std::vector<double> weights,
              const TranslatorOptions& options);
   ~Translator();

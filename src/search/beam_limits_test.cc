@@ -155,13 +155,22 @@ TEST(BeamLimitsTest, AThresholdDropsWhatIsFarBehindTheBestOfItsStep) {
 
 TEST(BeamLimitsTest, WithoutALengthPenaltyAnEarlyExitAtOneChangesNothing) {
   for (uint64_t seed = 0; seed < 50; ++seed) {
-    SentenceOptions options{.beam_size = 4, .n_best = 2, .length_penalty = 0};
-    const auto want = SearchOf(seed, options);
-    options.early_exit = 1;
-    options.early_stop = false;
-    const auto got = SearchOf(seed, options);
-    ASSERT_EQ(got.size(), want.size());
-    for (size_t i = 0; i < want.size(); ++i) EXPECT_EQ(got[i].ids, want[i].ids);
+    for (const double coverage : {0.0, 0.7}) {
+      for (const double repetition : {1.0, 2.5}) {
+        SentenceOptions options{.beam_size = 4,
+                                .n_best = 2,
+                                .length_penalty = 0,
+                                .repetition_penalty = repetition,
+                                .coverage_penalty = coverage,
+                                .early_stop = false};
+        const auto want = SearchOf(seed, options);
+        options.early_exit = 1;
+        const auto got = SearchOf(seed, options);
+        ASSERT_EQ(got.size(), want.size());
+        for (size_t i = 0; i < want.size(); ++i)
+          EXPECT_EQ(got[i].ids, want[i].ids) << seed << ' ' << coverage << ' ' << repetition;
+      }
+    }
   }
 }
 

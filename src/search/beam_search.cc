@@ -9,12 +9,6 @@
 #include "search/scores.h"
 
 namespace attend {
-namespace {
-
-// Beside a place for each bank. With fewer an output that has its terms may never come to an end.
-constexpr int64_t kLeastBeamWithTerms = 4;
-
-}  // namespace
 
 bool BeamSearch::Expansion::operator<(const Expansion& other) const {
   const auto order = [](const Expansion& one) { return std::tuple(one.Loss(), one.beam, one.id); };
@@ -338,10 +332,17 @@ void BeamSearch::ChooseFromBanks() {
 }
 
 void BeamSearch::Keep(const Live& hypothesis, int64_t length, bool finished) {
-  double score = hypothesis.Total() / LengthPenalty(length, input_->options.length_penalty);
-  if (Covers()) score += CoverageScore(hypothesis.covered);
+  const double coverage = Covers() ? CoverageScore(hypothesis.covered) : 0;
+  const double total = hypothesis.Total();
+  const double score = total / LengthPenalty(length, input_->options.length_penalty) + coverage;
   const int64_t missing = terms_ != nullptr ? terms_->Missing(hypothesis.state) : 0;
-  Kept kept{hypothesis.node, score, hypothesis.log_probability, finished, missing, {}};
+  Kept kept{.node = hypothesis.node,
+            .score = score,
+            .log_probability = hypothesis.log_probability,
+            .total = total + coverage,
+            .finished = finished,
+            .missing = missing,
+            .text = {}};
   if (finished && missing == 0) ++finished_;
   // Equal scores keep the order in which they came: by length, then rank.
   const auto behind = [](const Kept& a, const Kept& b) {
@@ -374,15 +375,17 @@ bool BeamSearch::NothingCanWin() const {
   return bound <= kept_[input_->options.n_best - 1].score;
 }
 
+// What coverage and repeated tokens cost counts as lost probability, so that without a length
+// penalty nothing that lives has a better score.
 bool BeamSearch::ExitsEarly() const {
   const SentenceOptions& options = input_->options;
   if (options.early_exit <= 0 || finished_ < options.n_best) return false;
   if (std::ssize(kept_) < options.n_best) return false;
   if (kept_[options.n_best - 1].missing > 0) return false;
   const auto least =
-      std::ranges::min_element(std::span(kept_).first(options.n_best), {}, &Kept::log_probability);
-  const auto best = std::ranges::max_element(live_, {}, &Live::log_probability);
-  return least->log_probability >= best->log_probability + std::log(options.early_exit);
+      std::ranges::min_element(std::span(kept_).first(options.n_best), {}, &Kept::total);
+  const auto best = std::ranges::max_element(live_, {}, &Live::Total);
+  return least->total >= best->Total() + std::log(options.early_exit);
 }
 
 // Precondition: there are live and finished hypotheses.

@@ -99,6 +99,7 @@ class BeamSearch : public ItemSearch {
     int32_t node;
     double score;
     double log_probability;
+    double total;  // the score without a length penalty
     bool finished;
     int64_t missing;   // terms
     std::string text;  // where it is known and wanted

@@ -47,7 +47,8 @@ struct SentenceOptions {
   // much log-probability, is dropped (Freitag and Al-Onaizan 2017, absolute threshold pruning).
   double beam_threshold = 0;
   // Above 0: the search ends once each of the n best is finished and at least so many times as
-  // probable as every live hypothesis. What lives only loses probability.
+  // probable as every live hypothesis, where penalties of coverage and repeated tokens count as
+  // lost probability. What lives only loses.
   double early_exit = 0;
   bool early_stop = true;  // false only in tests: results must not change
 };
@@ -75,6 +76,10 @@ struct SearchOptions {
 // A short item counts as this many: what is written for it takes memory too.
 constexpr int64_t kLeastSourceTokens = 16;
 
+// Of a search for terms, beside a place for each of their tokens. With fewer an output that has its
+// terms may never come to an end.
+constexpr int64_t kLeastBeamWithTerms = 4;
+
 struct SearchInput {
   std::vector<int32_t> source;  // as the encoder reads it
   std::vector<int32_t> prefix;  // the output begins with these
@@ -99,11 +104,16 @@ struct SearchInput {
   int64_t number_rows = 0;
 
   // What it counts for in SearchRoom::tokens: what it reads, and after a prompt all that it may
-  // write, for the cache keeps both.
+  // write, for the cache keeps both. With terms it counts as often as their beam is wider.
   int64_t tokens() const {
     const int64_t outputs = sample ? sample->count : prompt.empty() ? 0 : options.beam_size;
-    return std::max(kLeastSourceTokens,
-                    std::ssize(source) + number_rows + std::ssize(prompt) + outputs * max_length);
+    const int64_t count =
+        std::max(kLeastSourceTokens,
+                 std::ssize(source) + number_rows + std::ssize(prompt) + outputs * max_length);
+    if (terms == nullptr) return count;
+    const int64_t beam =
+        std::max(options.beam_size, kLeastBeamWithTerms) + terms->Begin()->TokensLeft(0);
+    return count * beam / options.beam_size;
   }
 };
 

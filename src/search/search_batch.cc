@@ -26,9 +26,10 @@ class ListQueue : public SearchQueue {
   std::vector<std::vector<SearchResult>> results_;
 };
 
-NewSentence SentenceOf(const SearchInput& input, int64_t index) {
+// The first search knows nothing of terms: it is that of an input without them.
+NewSentence SentenceOf(const SearchInput& input, int64_t index, bool constrained) {
   NewSentence sentence{index, input.source, input.once, input.numbers};
-  if (input.terms != nullptr) sentence.wanted = input.terms->Tokens();
+  if (constrained && input.terms != nullptr) sentence.wanted = input.terms->Tokens();
   return sentence;
 }
 
@@ -40,7 +41,7 @@ SearchBatch::SearchBatch(const SearchOptions& options, SearchQueue* queue, Stepp
 
 void SearchBatch::Admit() {
   while (const SearchInput* input = queue_->Next(load_)) {
-    joining_.push_back(SentenceOf(*input, TakeIndex()));
+    joining_.push_back(SentenceOf(*input, TakeIndex(), /*constrained=*/false));
     ActiveInput& active = inputs_[joining_.back().index];
     active.input = input;
     StartSearch(&active, /*constrained=*/false);
@@ -135,7 +136,7 @@ void SearchBatch::Finish(int64_t index) {
   const ItemSearch& search = *inputs_[index].search;
   if (search.WantsConstraints()) {
     StartSearch(&inputs_[index], /*constrained=*/true);
-    joining_.push_back(SentenceOf(*input, index));
+    joining_.push_back(SentenceOf(*input, index, /*constrained=*/true));
     ++load_.joining;
     return;
   }

@@ -8,19 +8,20 @@
 
 namespace attend {
 
-bool JoinsWords(char32_t character) {
-  constexpr UScriptCode kWithoutSpaces[] = {USCRIPT_HAN,     USCRIPT_HIRAGANA, USCRIPT_KATAKANA,
-                                            USCRIPT_THAI,    USCRIPT_LAO,      USCRIPT_KHMER,
-                                            USCRIPT_MYANMAR, USCRIPT_HANGUL};
-  const auto code = static_cast<UChar32>(character);
-  if (!u_isalnum(code) && (U_GET_GC_MASK(code) & U_GC_M_MASK) == 0) return false;
+namespace {
+
+UScriptCode ScriptOf(UChar32 character) {
   UErrorCode status = U_ZERO_ERROR;
-  const UScriptCode script = uscript_getScript(code, &status);
-  return std::find(std::begin(kWithoutSpaces), std::end(kWithoutSpaces), script) ==
-         std::end(kWithoutSpaces);
+  return uscript_getScript(character, &status);
 }
 
-namespace {
+// Writes words without spaces.
+bool IsUnspaced(UScriptCode script) {
+  constexpr UScriptCode kUnspaced[] = {USCRIPT_HAN,    USCRIPT_HIRAGANA, USCRIPT_KATAKANA,
+                                       USCRIPT_THAI,   USCRIPT_LAO,      USCRIPT_KHMER,
+                                       USCRIPT_MYANMAR};
+  return std::find(std::begin(kUnspaced), std::end(kUnspaced), script) != std::end(kUnspaced);
+}
 
 // Below 0: there is none, or a malformed one.
 UChar32 LastCharacter(std::string_view text) {
@@ -36,6 +37,13 @@ UChar32 LastCharacter(std::string_view text) {
 
 }  // namespace
 
+bool JoinsWords(char32_t character) {
+  const auto code = static_cast<UChar32>(character);
+  if (!u_isalnum(code) && (U_GET_GC_MASK(code) & U_GC_M_MASK) == 0) return false;
+  const UScriptCode script = ScriptOf(code);
+  return !IsUnspaced(script) && script != USCRIPT_HANGUL;
+}
+
 bool JoinsAtEnd(std::string_view text) {
   const UChar32 character = LastCharacter(text);
   return character >= 0 && JoinsWords(static_cast<char32_t>(character));
@@ -45,7 +53,8 @@ bool OpensWord(std::string_view text) {
   constexpr uint32_t kOpening = U_GC_PS_MASK | U_GC_PI_MASK | U_GC_PD_MASK;
   const UChar32 character = LastCharacter(text);
   if (character == '"' || character == '\'' || character == '/') return true;
-  return character >= 0 && (U_GET_GC_MASK(character) & kOpening) != 0;
+  if (character < 0) return false;
+  return (U_GET_GC_MASK(character) & kOpening) != 0 || IsUnspaced(ScriptOf(character));
 }
 
 bool JoinsAtStart(std::string_view text) {

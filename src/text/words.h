@@ -14,7 +14,7 @@ bool JoinsWords(char32_t character);
 bool JoinsAtEnd(std::string_view text);
 bool JoinsAtStart(std::string_view text);
 // The last character is one after which a word begins without a space: an opening bracket or
-// quotation mark, a dash or a slash.
+// quotation mark, a dash or a slash, or a letter of a script that writes words without spaces.
 bool OpensWord(std::string_view text);
 
 }  // namespace attend

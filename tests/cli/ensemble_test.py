@@ -44,10 +44,22 @@ def test_what_does_not_go_together_is_refused(relative, tmp_path):
 
 
 def test_an_interrupted_job_knows_its_models(relative, tmp_path):
-    (tmp_path / "in").write_text("\n".join(LINES) + "\n", encoding="utf-8")
-    job = ["translate", "--input", tmp_path / "in", "--output", tmp_path / "out", "--model", GOLDEN, relative]
-    assert attend(*job).returncode == 0
-    assert (tmp_path / "out").read_text(encoding="utf-8").splitlines() == translations("--model", GOLDEN, relative)
+    lines, both = LINES * 205, ("--model", GOLDEN, relative)
+    lines[1024] = "lumi " * 600  # refused, and the lines before it are kept
+    (tmp_path / "in").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    out, partial = tmp_path / "out", tmp_path / "out.partial"
+    job = ["translate", "--input", tmp_path / "in", "--output", out, "--overlong", "refuse", "--max-length", "8", "--quiet"]
+    assert attend(*job, *both).returncode == 3
+    before = partial.read_bytes()
+    assert before.count(b"\n") == 1024
+    for models in (("--model", GOLDEN), ("--model", relative, GOLDEN), (*both, "--model-weights", "0.3", "0.7")):
+        refused(attend(*job, *models, "--resume"), 2, partial, "was", "remove it")
+        assert partial.read_bytes() == before and not out.exists()
+    lines[1024] = "lumi"
+    (tmp_path / "in").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    assert attend(*job, *both, "--resume").returncode == 0
+    assert out.read_bytes().startswith(before)
+    assert out.read_text(encoding="utf-8").splitlines()[:5] == translations(*both, "--max-length", "8")
 
 
 def test_a_model_that_writes_from_the_end(tmp_path):

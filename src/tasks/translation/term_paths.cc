@@ -97,8 +97,7 @@ void TermPaths::AddPattern(Pattern pattern) {
   patterns_.push_back(std::move(pattern));
 }
 
-int64_t TermPaths::AddPath(int32_t root, std::span<const int32_t> ids, int32_t term,
-                           bool inflect) {
+int64_t TermPaths::AddPath(int32_t root, std::span<const int32_t> ids, int32_t term, bool inflect) {
   int32_t node = root;
   int64_t fewest = std::ssize(ids);
   for (size_t i = 0; i < ids.size(); ++i) {

@@ -118,7 +118,8 @@ TEST(TermPathsTest, AWideBeamFindsTheBestTextWithAllTerms) {
         TableStepper stepper(seed);
         const auto results = SearchAll({&input, 1}, {.max_beam_size = 420}, &stepper)[0];
         ASSERT_EQ(results.size(), 2u);
-        for (size_t i = 0; i < results.size(); ++i) {
+        // Where the best output has all terms without them, the others may lack some.
+        for (size_t i = 0; i < (results[0].constrained ? results.size() : 1); ++i) {
           EXPECT_EQ(texts.Of(results[i].ids), texts.Of(all[i].ids)) << seed;
           EXPECT_EQ(results[i].ids, all[i].ids) << seed;
           EXPECT_EQ(results[i].missing, all[i].missing);
@@ -206,6 +207,26 @@ TEST_F(FollowedTest, WantedTokensLeadToTheTerm) {
   MissingAfter({" Haus", "boot"});
   EXPECT_EQ(Wanted(), (Pieces{" Haus"}));
   EXPECT_EQ(guide_->TokensLeft(state_), 1);
+}
+
+// As in Chinese; but Korean has spaces.
+TEST(TermPathsTest, AfterALetterOfAScriptWithoutSpacesATermNeedsNone) {
+  const std::vector<std::string> tokens = {"",       " (",      "(",      " \u8BCD",
+                                           "\u8BCD", " \u6211", "\u4EEC", " \uD55C"};
+  const TokenTexts texts(tokens);
+  const TermPaths paths(TermsFrom({{{"\u8BCD"}}}), texts, LongestTokens(tokens));
+  const std::unique_ptr<TermGuide> guide = paths.Begin();
+  const auto wanted = [&](const Ids& ids) {
+    int32_t state = 0;
+    for (const int32_t id : ids) state = guide->Next(state, id);
+    const std::span<const int32_t> all = guide->Wanted(state);
+    return Ids(all.begin(), all.end());
+  };
+  EXPECT_EQ(wanted({}), Ids{3});
+  EXPECT_EQ(wanted({5}), (Ids{3, 4}));
+  EXPECT_EQ(wanted({5, 6}), (Ids{3, 4}));
+  EXPECT_EQ(wanted({7}), Ids{3});
+  EXPECT_EQ(guide->Missing(guide->Next(guide->Next(0, 5), 4)), 0);
 }
 
 TEST_F(FollowedTest, WhatTheVocabularyCantWriteIsLeftOut) {
