@@ -62,6 +62,7 @@ FieldList Fields(RerankOptions& options) {
 // What is scored with each model: all hypotheses, one list after another.
 struct Hypotheses {
   std::vector<std::string> sources, texts;  // a source stands there as often as it has hypotheses
+  std::vector<size_t> first;                // of each list, and the end of the last one
 };
 
 // A model for this option.
@@ -74,13 +75,37 @@ std::shared_ptr<const LoadedModel> LoadOption(const std::string& directory, cons
                           directory, loaded->config().task, task));
 }
 
+// Where one of the hypotheses from `begin` to `end` can't be scored: scores each list alone, to
+// name the one that it is of.
+template <class Score>
+void NameList(const Hypotheses& hypotheses, size_t begin, size_t end, const Score& score) {
+  for (size_t list = 0; list + 1 < hypotheses.first.size(); ++list) {
+    const size_t first = hypotheses.first[list], next = hypotheses.first[list + 1];
+    if (next <= begin || first >= end) continue;
+    try {
+      score(first, next - first);
+    } catch (const Error& error) {
+      throw Error(error.kind(),
+                  fmt::format("attend rerank: list {}, whose hypotheses count as lines: {}", list,
+                              error.what()));
+    }
+  }
+}
+
 // Adds a feature to each hypothesis; `first` and `count` of them are scored at once.
 template <class Score>
-void AddFeature(std::vector<Features>* features, const Score& score) {
+void AddFeature(const Hypotheses& hypotheses, std::vector<Features>* features, const Score& score) {
   constexpr size_t kAtOnce = 4096;
   for (size_t first = 0; first < features->size(); first += kAtOnce) {
     const size_t count = std::min(kAtOnce, features->size() - first);
-    const auto scores = score(first, count);
+    const auto scores = [&] {
+      try {
+        return score(first, count);
+      } catch (const Error& error) {
+        if (error.kind() == ErrorKind::kInput) NameList(hypotheses, first, first + count, score);
+        throw;
+      }
+    }();
     for (size_t i = 0; i < count; ++i) (*features)[first + i].push_back(scores[i].log_probability);
   }
 }
@@ -91,7 +116,7 @@ void AddTranslationScores(const RerankOptions& options, const Hypotheses& hypoth
                        const std::vector<std::string>& from, const std::vector<std::string>& to) {
     const Scorer scorer(LoadOption(directory, option, "translation", options.type),
                         common.ThreadCount());
-    AddFeature(features, [&](size_t first, size_t count) {
+    AddFeature(hypotheses, features, [&](size_t first, size_t count) {
       return scorer.Score(std::span(from).subspan(first, count),
                           std::span(to).subspan(first, count));
     });
@@ -113,7 +138,7 @@ std::vector<Features> FeaturesOf(const RerankOptions& options, const std::vector
     const Generator generator(
         LoadOption(directory, "language-model", "language_model", options.type),
         common.ThreadCount());
-    AddFeature(&features, [&](size_t first, size_t count) {
+    AddFeature(hypotheses, &features, [&](size_t first, size_t count) {
       return generator.Score(std::span(hypotheses.texts).subspan(first, count));
     });
   }
@@ -138,11 +163,13 @@ Hypotheses HypothesesOf(const std::vector<NBestList>& lists,
                         const std::vector<std::string>& sources) {
   Hypotheses all;
   for (size_t i = 0; i < lists.size(); ++i) {
+    all.first.push_back(all.texts.size());
     for (const RankedText& ranked : lists[i]) {
       all.sources.push_back(sources[i]);
       all.texts.push_back(ranked.text);
     }
   }
+  all.first.push_back(all.texts.size());
   return all;
 }
 
