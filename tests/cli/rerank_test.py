@@ -118,11 +118,3 @@ def test_what_is_wrong_is_named(lists, relative, language_model, tmp_path):
         (tmp_path / name).write_text(text, encoding="utf-8")
         done = attend("rerank", "--input", tmp_path / name, "--source", lists / "source", "--model", relative, "--weights", "1", "1", "0")
         refused(done, 3, message)
-
-
-def test_a_list_that_a_model_cant_read_is_named(lists, tmp_path):
-    short = random_models.with_positions(GOLDEN, tmp_path / "short", 20)
-    (tmp_path / "source").write_text("lumi\n" * 3 + "lumi " * 40 + "\nlumi\n", encoding="utf-8")
-    done = attend(
-        "rerank", "--input", lists / "lists", "--source", tmp_path / "source", "--model", short, "--weights", "1", "1", "0")
-    refused(done, 3, "attend rerank: list 3, whose hypotheses count as lines: source line 1 has ", "learned positions")
