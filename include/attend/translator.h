@@ -120,8 +120,8 @@ struct TranslationOptions {
   bool scores = true;  // false: a greedy search leaves them 0 and is a little faster
   bool alignments = false;
   int64_t alignment_layer = 0;  // the decoder layer, from 1; 0: ModelConfig::AlignmentLayer()
-  // Hypotheses say how sure the model, of several the first one, is of them and of their words. Each
-  // output is read once more.
+  // Hypotheses say how sure the model, of several the first one, is of them and of their words.
+  // Each output is read once more.
   bool quality = false;
   // Sentences of the call that run together on a thread at most.
   int64_t batch_sentences = 1024;
