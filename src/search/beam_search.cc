@@ -21,7 +21,7 @@ void BeamSearch::Start(const SearchInput* input, const SearchOptions* options, b
   constrained_ = constrained;
   beam_size_ = constrained ? ConstrainedBeamSize(*input) : input->options.beam_size;
   terms_ = constrained && input->terms != nullptr ? input->terms->Begin() : nullptr;
-  tokens_left_ = terms_ != nullptr ? terms_->TokensLeft(0) : 0;
+  tokens_left_ = terms_ != nullptr ? input->terms->TokensLeft() : 0;
   if (terms_ != nullptr) {
     const int64_t wide = std::max(beam_size_, kLeastBeamWithTerms) + tokens_left_;
     beam_size_ = std::max(beam_size_, std::min(wide, options->max_beam_size));

@@ -173,7 +173,7 @@ class BeamSearch : public ItemSearch {
   int64_t attention_rows_ = 0;
   std::vector<Kept> kept_;   // of different texts; finished first, the best first
   int64_t finished_ = 0;     // all of them that have all terms
-  int64_t tokens_left_ = 0;  // TermGuide::TokensLeft of an empty output
+  int64_t tokens_left_ = 0;  // WantedTerms::TokensLeft
   int64_t wanted_ = 0;       // by the terms, of the hypothesis that they want most of
   int64_t length_ = 0;       // of live outputs
   bool started_ = false;     // prompt and prefix are read

@@ -111,8 +111,7 @@ struct SearchInput {
         std::max(kLeastSourceTokens,
                  std::ssize(source) + number_rows + std::ssize(prompt) + outputs * max_length);
     if (terms == nullptr) return count;
-    const int64_t beam =
-        std::max(options.beam_size, kLeastBeamWithTerms) + terms->Begin()->TokensLeft(0);
+    const int64_t beam = std::max(options.beam_size, kLeastBeamWithTerms) + terms->TokensLeft();
     return count * beam / options.beam_size;
   }
 };

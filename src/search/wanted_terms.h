@@ -30,6 +30,8 @@ class WantedTerms {
  public:
   virtual ~WantedTerms() = default;
   virtual std::unique_ptr<TermGuide> Begin() const = 0;
+  // TermGuide::TokensLeft before the first token.
+  virtual int64_t TokensLeft() const = 0;
   // All tokens that Wanted may name, rising, each once.
   virtual std::span<const int32_t> Tokens() const = 0;
 };

@@ -76,6 +76,7 @@ class PlainTerms : public WantedTerms {
  public:
   explicit PlainTerms(Terms terms) : terms_(std::move(terms)) {}
   std::unique_ptr<TermGuide> Begin() const override { return std::make_unique<PlainGuide>(terms_); }
+  int64_t TokensLeft() const override { return Begin()->TokensLeft(0); }
   std::span<const int32_t> Tokens() const override { return tokens_; }
 
  private:

@@ -60,6 +60,7 @@ TermPaths::TermPaths(std::span<const FoundTerm> terms, const TokenTexts& texts,
     for (const Node::Child& child : node.children) tokens_.push_back(child.id);
   std::ranges::sort(tokens_);
   tokens_.erase(std::ranges::unique(tokens_).begin(), tokens_.end());
+  tokens_left_ = TermPaths::Begin()->TokensLeft(0);
 }
 
 int64_t TermPaths::count() const {

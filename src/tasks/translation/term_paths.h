@@ -36,6 +36,7 @@ class TermPaths : public WantedTerms {
   TermPaths(std::span<const FoundTerm> terms, const TokenTexts& texts, const Encode& encode);
 
   std::unique_ptr<TermGuide> Begin() const override;
+  int64_t TokensLeft() const override { return tokens_left_; }
   std::span<const int32_t> Tokens() const override { return tokens_; }
   // How many there are, each as often as it is to be there.
   int64_t count() const;
@@ -80,6 +81,7 @@ class TermPaths : public WantedTerms {
   std::array<std::vector<int32_t>, 256> begins_;  // patterns by their first byte
   std::vector<Node> nodes_;
   std::vector<int32_t> tokens_;
+  int64_t tokens_left_ = 0;
 };
 
 }  // namespace attend
