@@ -12,7 +12,6 @@
 #include "tasks/attention_labels.h"
 #include "tasks/translation/translation_json.h"
 #include "tasks/translation/translation_options.h"
-#include "text/lines.h"
 
 namespace attend {
 namespace {
@@ -79,13 +78,6 @@ std::string DoneEvent(const TranslationJob& job) {
   return ToEvent("done", Dump(done));
 }
 
-// The hypothesis without links to the words of a match, which stand behind the text's own.
-Hypothesis WithLinksOfText(Hypothesis hypothesis, int64_t words) {
-  std::erase_if(hypothesis.alignment,
-                [words](const AlignmentLink& link) { return link.source >= words; });
-  return hypothesis;
-}
-
 }  // namespace
 
 void CheckLimits(RequestOptions asked, const ServeOptions& options) {
@@ -120,11 +112,10 @@ void CheckLimits(RequestOptions asked, const ServeOptions& options) {
 
 Json SentenceToJson(const ServedTranslator& model, const JobSentence& sentence) {
   const std::vector<PairScore>& attention = sentence.result.attention;
-  const int64_t words = CountWords(SourceOf(sentence));
   Json hypotheses = Json::array();
   for (const Hypothesis& hypothesis : sentence.result.translation.hypotheses) {
     const size_t rank = hypotheses.size();
-    Json one = HypothesisToJson(WithLinksOfText(hypothesis, words), sentence.options);
+    Json one = HypothesisToJson(hypothesis, sentence.options);
     if (!attention.empty()) {
       one["attention"] = {{"target_pieces", PiecesOf(model, sentence, rank).read},
                           {"decoder_self", attention[rank].decoder_self},

@@ -4,6 +4,7 @@
 
 #include "tasks/loaded_model.h"
 #include "tasks/translation/translation_search.h"
+#include "text/lines.h"
 
 namespace attend {
 namespace {
@@ -21,6 +22,16 @@ TranslatorOptions OptionsOf(const ServeOptions& options, const ServedModel& serv
   return translator;
 }
 
+// Drops the links to words of a match, which stand behind the text's own.
+void DropLinksOfMatch(const JobSentence& sentence, Translation* translation) {
+  if (sentence.source_bytes == std::string::npos) return;
+  const int64_t words = CountWords(SourceOf(sentence));
+  for (Hypothesis& hypothesis : translation->hypotheses) {
+    std::erase_if(hypothesis.alignment,
+                  [words](const AlignmentLink& link) { return link.source >= words; });
+  }
+}
+
 class QueuedSentences : public SentenceQueue {
  public:
   explicit QueuedSentences(RequestQueue* queue) : queue_(queue) {}
@@ -35,6 +46,7 @@ class QueuedSentences : public SentenceQueue {
     JobSentence& mine = job->sentences[&done - job->sentences.data()];
     queue_->Done(done, [&] {
       mine.result = std::move(result);
+      DropLinksOfMatch(mine, &mine.result.translation);
       if (mine.remembered) {
         mine.result.translation = CopyOf(*mine.remembered, {.quality = mine.options.quality});
       }
