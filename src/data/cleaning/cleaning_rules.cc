@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "text/utf8.h"
+#include "base/random.h"
 
 namespace attend {
 namespace {
@@ -14,10 +14,7 @@ constexpr std::array<const char*, kFaults> kNames = {
     "script", "numbers", "copy",      "language",  "duplicate", "score",     "share"};
 
 // Of texts in this order.
-uint64_t Together(uint64_t first, uint64_t second) {
-  constexpr uint64_t kSpread = 0x9E3779B97F4A7C15;  // 2^64 over the golden ratio
-  return (first * kSpread + second) * kSpread;
-}
+uint64_t Together(uint64_t first, uint64_t second) { return Random({first, second}).Next(); }
 
 FieldList LengthFields(CorpusFilters& lengths) {
   FieldList fields;
