@@ -137,15 +137,11 @@ JobKey KeyOf(TranslateOptions options, const std::optional<std::pair<int64_t, in
 
 // Words in doubt with their probabilities in percent, such as ` Holz (12) am (25)`.
 std::string DoubtfulText(const Hypothesis& hypothesis) {
-  const std::vector<size_t> ends = WordEnds(hypothesis.text);
-  std::string words;
-  for (const int64_t word : hypothesis.DoubtfulWords()) {
-    const size_t begin =
-        hypothesis.text.find_first_not_of(" \t", word == 0 ? 0 : ends.at(word - 1));
-    words += fmt::format(" {} ({:.0f})", hypothesis.text.substr(begin, ends.at(word) - begin),
-                         hypothesis.word_quality[word]);
-  }
-  return words;
+  const std::vector<std::string> words = WordsOfLine(hypothesis.text);
+  std::string doubtful;
+  for (const int64_t word : hypothesis.DoubtfulWords())
+    doubtful += fmt::format(" {} ({:.0f})", words.at(word), hypothesis.word_quality[word]);
+  return doubtful;
 }
 
 std::string FormatLine(int64_t line, const Hypothesis& hypothesis,
