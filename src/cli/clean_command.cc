@@ -313,11 +313,11 @@ class Results {
     as_page_ = options.report.ends_with(".md");
   }
 
-  void Add(const CleanInput& input, int64_t first_line, std::span<const Fault> faults) {
+  void Add(const CleanInput& input, std::span<const Fault> faults) {
     for (size_t i = 0; i < faults.size(); ++i) {
       const Fault fault = faults[i];
       const Sides& sides = input.lines()[i];
-      const int64_t number = first_line + static_cast<int64_t>(i);
+      const int64_t number = input.windows().number() + static_cast<int64_t>(i);
       report_.Add(fault, number, sides);
       if (fault == Fault::kNone) {
         const std::vector<std::string_view> whole = input.Whole(i);
@@ -347,11 +347,11 @@ class Results {
   CleaningReport report_;
 };
 
-// Calls use(input, its first line's number) for each window.
+// Calls use(input) for each window.
 template <class Use>
 void ForEachWindow(CleanInput* input, Progress* progress, const Use& use) {
   while (input->Next()) {
-    use(*input, input->windows().number());
+    use(*input);
     const int64_t lines = std::ssize(input->lines());
     progress->Add(input->windows().number() + lines - 1, lines, 0, input->windows().Fraction());
   }
@@ -363,7 +363,7 @@ void RunTwice(const CleanOptions& options, const std::vector<std::string>& paths
   const bool table = !options.pairs.empty();
   Judged judged;
   CleanInput first(paths, table, threads);
-  ForEachWindow(&first, progress, [&](const CleanInput& input, int64_t) {
+  ForEachWindow(&first, progress, [&](const CleanInput& input) {
     const Judged window = judge->Of(input);
     judged.faults.insert(judged.faults.end(), window.faults.begin(), window.faults.end());
     judged.scores.insert(judged.scores.end(), window.scores.begin(), window.scores.end());
@@ -371,10 +371,9 @@ void RunTwice(const CleanOptions& options, const std::vector<std::string>& paths
   KeepBest(options.keep_best, &judged);
   CleanInput second(paths, table, threads);
   while (second.Next()) {
-    const auto number = static_cast<size_t>(second.windows().number());
-    if (number - 1 + second.lines().size() > judged.faults.size()) break;
-    results->Add(second, static_cast<int64_t>(number),
-                 std::span(judged.faults).subspan(number - 1, second.lines().size()));
+    const auto first_line = static_cast<size_t>(second.windows().number() - 1);
+    if (first_line + second.lines().size() > judged.faults.size()) break;
+    results->Add(second, std::span(judged.faults).subspan(first_line, second.lines().size()));
   }
   if (!second.lines().empty() || results->report().lines() != std::ssize(judged.faults)) {
     throw Error(ErrorKind::kInput,
@@ -399,9 +398,8 @@ void Run(const CleanOptions& options, const CommonOptions& common,
     RunTwice(options, paths, threads, &judge, &progress, &results);
   } else {
     CleanInput input(paths, !options.pairs.empty(), threads);
-    ForEachWindow(&input, &progress, [&](const CleanInput& window, int64_t number) {
-      results.Add(window, number, judge.Of(window).faults);
-    });
+    ForEachWindow(&input, &progress,
+                  [&](const CleanInput& window) { results.Add(window, judge.Of(window).faults); });
   }
   progress.End();
   results.Commit();

@@ -24,7 +24,7 @@ struct MatchCommandOptions {
   MemoryOptions memory;
   MatchOptions match;
   std::string input = "-";
-  bool exact = true, join = false;
+  bool join = false;
 };
 
 FieldList Fields(MatchCommandOptions& options) {
@@ -33,7 +33,7 @@ FieldList Fields(MatchCommandOptions& options) {
       .Add("input", &options.input,
            "texts, a line each, where none are arguments; -: standard input")
       .Nest("", Fields(options.match))
-      .Add("memory_exact", &options.exact,
+      .Add("memory_exact", &options.match.exact,
            "tell exact matches, too; false: leave them out, as for a text that is in the memory "
            "itself")
       .Add(
@@ -80,7 +80,6 @@ int RunMatch(const std::vector<std::string>& arguments) {
     throw Error(ErrorKind::kUsage,
                 "attend match: texts are given as arguments and by --input; leave out one");
   }
-  options.match.exact = options.exact;
   if (options.join) options.match.most = 1;
   const auto memory = LoadMemory(common.DataPath(options.memory.path), options.memory.source,
                                  options.memory.target);

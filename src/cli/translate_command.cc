@@ -109,14 +109,12 @@ constexpr const char* kWithoutEffect[] = {"model",  "adapter",  "input",        
 // What another call must share to go on with this one's output.
 JobKey KeyOf(TranslateOptions options, const std::optional<std::pair<int64_t, int64_t>>& lines) {
   JobKey key{.program = ProgramVersion()};
-  if (!options.memory.path.empty()) options.memory.path = Sha256OfFile(options.memory.path);
   if (!options.translator.shortlist.empty())
     options.translator.shortlist = Sha256OfFile(options.translator.shortlist);
   // Only a job with an output file is continued; a pipe can't be read before it runs.
-  if (!options.target_prefix.empty() && options.output != "-")
-    options.target_prefix = Sha256OfFile(options.target_prefix);
-  if (!options.glossary.empty() && options.output != "-")
-    options.glossary = Sha256OfFile(options.glossary);
+  for (std::string* path : {&options.target_prefix, &options.glossary, &options.memory.path}) {
+    if (!path->empty() && options.output != "-") *path = Sha256OfFile(*path);
+  }
   key.settings = FieldsToJson(Fields(options));
   for (const char* name : kWithoutEffect) key.settings.erase(name);
   // It has the digests of the directory's other files.
@@ -137,15 +135,11 @@ JobKey KeyOf(TranslateOptions options, const std::optional<std::pair<int64_t, in
 
 // Words in doubt with their probabilities in percent, such as ` Holz (12) am (25)`.
 std::string DoubtfulText(const Hypothesis& hypothesis) {
-  const std::vector<size_t> ends = WordEnds(hypothesis.text);
-  std::string words;
-  for (const int64_t word : hypothesis.DoubtfulWords()) {
-    const size_t begin =
-        hypothesis.text.find_first_not_of(" \t", word == 0 ? 0 : ends.at(word - 1));
-    words += fmt::format(" {} ({:.0f})", hypothesis.text.substr(begin, ends.at(word) - begin),
-                         hypothesis.word_quality[word]);
-  }
-  return words;
+  const std::vector<std::string> words = WordsOfLine(hypothesis.text);
+  std::string doubtful;
+  for (const int64_t word : hypothesis.DoubtfulWords())
+    doubtful += fmt::format(" {} ({:.0f})", words.at(word), hypothesis.word_quality[word]);
+  return doubtful;
 }
 
 std::string FormatLine(int64_t line, const Hypothesis& hypothesis,

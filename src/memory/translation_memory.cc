@@ -25,14 +25,21 @@ double ScoreOf(int64_t distance, size_t a, size_t b) {
   return 100 * (longer - static_cast<double>(distance)) / longer;
 }
 
+struct UsefulUnit {
+  uint32_t place;
+  size_t words;  // of its source
+};
+
 // Those that stay, in the order given: each with words, of equal ones the last.
-std::vector<uint32_t> UsefulUnits(const std::vector<MemoryUnit>& units) {
+std::vector<UsefulUnit> UsefulUnits(const std::vector<MemoryUnit>& units) {
   std::unordered_set<std::string> seen;
-  std::vector<uint32_t> useful;
+  std::vector<UsefulUnit> useful;
   for (size_t i = units.size(); i-- > 0;) {
     const auto& [source, target] = units[i];
-    if (MemoryWords(source).empty() || MemoryWords(target).empty()) continue;
-    if (seen.insert(source + '\n' + target).second) useful.push_back(static_cast<uint32_t>(i));
+    const size_t words = MemoryWords(source).size();
+    if (words == 0 || MemoryWords(target).empty()) continue;
+    if (seen.insert(source + '\n' + target).second)
+      useful.push_back({static_cast<uint32_t>(i), words});
   }
   std::ranges::reverse(useful);
   return useful;
@@ -52,23 +59,20 @@ FieldList Fields(MatchOptions& options, double least_threshold) {
 }
 
 TranslationMemory::TranslationMemory(std::vector<MemoryUnit> units) {
-  std::vector<uint32_t> useful = UsefulUnits(units);
-  std::vector<uint32_t> lengths(units.size());
-  for (const uint32_t i : useful)
-    lengths[i] = static_cast<uint32_t>(MemoryWords(units[i].source).size());
-  std::ranges::stable_sort(useful, {}, [&](uint32_t i) { return lengths[i]; });
+  std::vector<UsefulUnit> useful = UsefulUnits(units);
+  std::ranges::stable_sort(useful, {}, &UsefulUnit::words);
   word_starts_.push_back(0);
-  for (const uint32_t i : useful) {
-    for (const std::string_view word : MemoryWords(units[i].source)) {
+  for (const UsefulUnit& unit : useful) {
+    for (const std::string_view word : MemoryWords(units[unit.place].source)) {
       const auto found = ids_.find(word);
       const auto next = static_cast<uint32_t>(ids_.size());
       words_.push_back(found != ids_.end() ? found->second
                                            : ids_.emplace(word, next).first->second);
     }
     word_starts_.push_back(words_.size());
-    units_.push_back(std::move(units[i]));
+    units_.push_back(std::move(units[unit.place]));
+    order_.push_back(unit.place);
   }
-  order_ = std::move(useful);
   MakeIndex();
 }
 

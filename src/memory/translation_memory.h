@@ -68,8 +68,7 @@ class TranslationMemory {
   std::span<const uint32_t> UnitsWith(uint32_t word, Range range) const;
   // Units whose number of words is in this range.
   Range WithLength(double least, double most) const;
-  // Units that may have this score, each once.
-  // Those that share the rarest words first.
+  // Units that may have this score, each once. Those that share the rarest words come first.
   std::vector<uint32_t> Candidates(std::span<const uint32_t> words, double threshold) const;
   void MakeIndex();
 

@@ -1,6 +1,7 @@
 #include "text/term_finder.h"
 
 #include <unicode/uchar.h>
+#include <unicode/utf8.h>
 
 #include <algorithm>
 #include <utility>
@@ -38,9 +39,7 @@ TermFinder::Characters TermFinder::CharactersOf(std::string_view text) {
       characters.text += space ? U' ' : character;
       characters.begins.push_back(tracked.OriginOf(at));
     }
-    std::string bytes;
-    AppendUtf8(character, &bytes);
-    at += bytes.size();
+    at += U8_LENGTH(static_cast<UChar32>(character));
   }
   characters.begins.push_back(text.size());
   return characters;

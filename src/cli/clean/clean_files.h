@@ -30,7 +30,7 @@ class CleanInput {
   const std::vector<Sides>& lines() const { return lines_; }
   // A line as it is written to each output.
   std::vector<std::string_view> Whole(size_t line) const;
-  LineWindows& windows() { return windows_; }
+  const LineWindows& windows() const { return windows_; }
 
  private:
   LineWindows windows_;

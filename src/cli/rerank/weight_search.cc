@@ -22,7 +22,9 @@ double CorpusScoreOf(const std::vector<ScoredList>& lists, const Metric& metric,
                      const std::vector<double>& weights) {
   MetricStatistics sums;
   for (const ScoredList& list : lists) {
-    const MetricStatistics& best = list.statistics[OrderOf(list.features, weights)[0]];
+    const auto first = std::ranges::max_element(
+        list.features, {}, [&](const Features& each) { return WeightedSum(each, weights); });
+    const MetricStatistics& best = list.statistics[first - list.features.begin()];
     sums.resize(best.size());
     for (size_t i = 0; i < best.size(); ++i) sums[i] += best[i];
   }

@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "text/utf8.h"
+#include "base/random.h"
 
 namespace attend {
 namespace {
@@ -13,13 +13,8 @@ constexpr std::array<const char*, kFaults> kNames = {
     "none",   "empty",   "malformed", "too_short", "too_long",  "long_word", "ratio", "letters",
     "script", "numbers", "copy",      "language",  "duplicate", "score",     "share"};
 
-uint64_t BareHash(std::string_view text) { return std::hash<std::string>()(BareText(text)); }
-
 // Of texts in this order.
-uint64_t Together(uint64_t first, uint64_t second) {
-  constexpr uint64_t kSpread = 0x9E3779B97F4A7C15;  // 2^64 over the golden ratio
-  return (first * kSpread + second) * kSpread;
-}
+uint64_t Together(uint64_t first, uint64_t second) { return Random({first, second}).Next(); }
 
 FieldList LengthFields(CorpusFilters& lengths) {
   FieldList fields;
@@ -116,31 +111,36 @@ Fault CleaningRules::FaultOf(std::span<const std::string_view> sides) const {
     return Fault::kLetters;
   if (any([&](const LineFacts& side) { return side.script_share() < options_.min_script; }))
     return Fault::kScript;
-  const bool pair = sides.size() == 2;
-  if (pair && options_.numbers && NumbersOf(sides[0]) != NumbersOf(sides[1]))
+  if (sides.size() == 2 && options_.numbers && NumbersOf(sides[0]) != NumbersOf(sides[1]))
     return Fault::kNumbers;
-  if (pair && !options_.keep_copies && BareText(sides[0]) == BareText(sides[1]))
-    return Fault::kCopy;
-  for (size_t side = 0; side < sides.size(); ++side) {
-    if (IsForeign(sides[side], side)) return Fault::kLanguage;
-  }
   return Fault::kNone;
 }
 
-CleaningRules::Verdict CleaningRules::Judge(std::span<const std::string_view> sides) const {
-  Verdict verdict{FaultOf(sides), {}};
+std::vector<uint64_t> CleaningRules::HashesOf(std::span<const std::string> bare) const {
   const Duplicates by = options_.duplicates;
-  if (verdict.fault != Fault::kNone || by == Duplicates::kNone) return verdict;
-  if (sides.size() == 1) {
-    verdict.hashes = {BareHash(sides[0])};
-  } else if (by == Duplicates::kPair) {
-    verdict.hashes = {Together(BareHash(sides[0]), BareHash(sides[1]))};
-  } else {
-    // Sources and targets are not mixed up.
-    if (by != Duplicates::kTarget) verdict.hashes.push_back(Together(0, BareHash(sides[0])));
-    if (by != Duplicates::kSource) verdict.hashes.push_back(Together(1, BareHash(sides[1])));
+  if (by == Duplicates::kNone) return {};
+  std::vector<uint64_t> each, hashes;
+  for (const std::string& text : bare) each.push_back(std::hash<std::string>()(text));
+  if (each.size() == 1) return each;
+  if (by == Duplicates::kPair) return {Together(each[0], each[1])};
+  // Sources and targets are not mixed up.
+  if (by != Duplicates::kTarget) hashes.push_back(Together(0, each[0]));
+  if (by != Duplicates::kSource) hashes.push_back(Together(1, each[1]));
+  return hashes;
+}
+
+CleaningRules::Verdict CleaningRules::Judge(std::span<const std::string_view> sides) const {
+  const Fault fault = FaultOf(sides);
+  if (fault != Fault::kNone) return {fault, {}};
+  std::vector<std::string> bare;
+  if (options_.duplicates != Duplicates::kNone || !options_.keep_copies) {
+    for (const std::string_view side : sides) bare.push_back(BareText(side));
   }
-  return verdict;
+  if (bare.size() == 2 && !options_.keep_copies && bare[0] == bare[1]) return {Fault::kCopy, {}};
+  for (size_t side = 0; side < sides.size(); ++side) {
+    if (IsForeign(sides[side], side)) return {Fault::kLanguage, {}};
+  }
+  return {Fault::kNone, HashesOf(bare)};
 }
 
 }  // namespace attend

@@ -76,9 +76,12 @@ class CleaningRules {
   Verdict Judge(std::span<const std::string_view> sides) const;
 
  private:
+  // By the rules before those that need BareText.
   Fault FaultOf(std::span<const std::string_view> sides) const;
   Fault LengthFault(std::span<const LineFacts> facts) const;
   bool IsForeign(std::string_view text, size_t side) const;
+  // Verdict's, of texts that BareText made.
+  std::vector<uint64_t> HashesOf(std::span<const std::string> bare) const;
 
   CleaningOptions options_;
   IsOtherLanguage is_other_;
