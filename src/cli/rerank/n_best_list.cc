@@ -50,7 +50,8 @@ NBestLine ParseNBestLine(std::string_view line, const std::string& where) {
                             where, Excerpt(line), expected));
   };
   std::string_view rest = line;
-  if (rest.ends_with(" |||")) rest.remove_suffix(4);  // an alignment without links
+  const bool ends = rest.ends_with(" |||");  // an alignment without links, or no word in doubt
+  if (ends) rest.remove_suffix(4);
   const size_t bar = rest.find(kBar);
   const auto number = WholeNumber<int64_t>(rest.substr(0, bar));
   if (bar == rest.npos || !number || *number < 0) refuse("number ||| text ||| score");
@@ -61,6 +62,9 @@ NBestLine ParseNBestLine(std::string_view line, const std::string& where) {
   if (linked) last = TakeLast(&text);
   const std::optional<double> score = last ? WholeNumber<double>(*last) : std::nullopt;
   if (!score || std::isnan(*score)) refuse("a number as score");
+  std::string_view before = text;
+  const std::optional<std::string_view> other = ends ? TakeLast(&before) : std::nullopt;
+  if (other && WholeNumber<double>(*other)) refuse("one score; leave out --quality");
   if (!text.empty()) text.remove_prefix(1);
   return {*number, {std::string(text), std::isfinite(*score) ? *score : kNoOutput}};
 }

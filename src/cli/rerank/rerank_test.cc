@@ -26,8 +26,10 @@ TEST(NBestListTest, ReadsWhatTranslateWrites) {
 }
 
 TEST(NBestListTest, NamesWhatIsWrong) {
-  for (const char* line : {"", "ein Haus", "0 ||| ein Haus", "x ||| ein Haus ||| -1",
-                           "-1 ||| a ||| 1", "0 ||| a ||| b ||| c", "0 ||| a ||| nan"}) {
+  for (const char* line :
+       {"", "ein Haus", "0 ||| ein Haus", "x ||| ein Haus ||| -1", "-1 ||| a ||| 1",
+        "0 ||| a ||| b ||| c", "0 ||| a ||| nan", "0 ||| a ||| -1.25 ||| 93.0 |||",
+        "0 ||| a ||| -1.25 ||| 20.1 ||| a (9)"}) {
     try {
       ParseNBestLine(line, "lists:3");
       ADD_FAILURE() << line;
