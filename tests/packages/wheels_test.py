@@ -1,6 +1,6 @@
 """The wheels that need nothing of the distribution: what is in them, and that they run in roots that have nothing of ours.
 
-ATTEND_BUILT_WHEELS names a folder with wheels; without it `tools/wheels` makes them, which takes an hour.
+ATTEND_BUILT_WHEELS names a folder with wheels; without it `tools/wheels` makes them, which compiles every library.
 """
 
 import email
