@@ -23,7 +23,7 @@ import sys
 import tempfile
 import time
 
-from case import lines_of
+from case import bleu, lines_of
 
 PROJECT = "document"
 # A training that does not end while its cost is measured.
@@ -90,17 +90,6 @@ class Service:
         return state["versions"][-1]
 
 
-def bleu(args: argparse.Namespace, hypotheses: list[str], references: list[str]) -> float:
-    with tempfile.TemporaryDirectory() as name:
-        files = []
-        for kind, lines in (("hypothesis", hypotheses), ("reference", references)):
-            pathlib.Path(name, kind).write_text("".join(line + "\n" for line in lines), encoding="utf-8")
-            files += [f"--{kind}", pathlib.Path(name, kind)]
-        command = [args.evaluate or args.attend, "evaluate", *files, "--json", *(["--lowercase"] if args.lowercase else [])]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return json.loads(done.stdout)["bleu"]["score"]
-
-
 def measure_gain(args: argparse.Namespace, service: Service, sources: list[str], references: list[str]) -> None:
     half, model, written, seconds = len(sources) // 2, "base", [], []
     for number, begin in enumerate(range(0, half, args.batch), 1):
@@ -113,7 +102,7 @@ def measure_gain(args: argparse.Namespace, service: Service, sources: list[str],
     for name, lines, expected, alone in (
             ("first half, as it was translated", written, references[:half], service.translate(sources[:half], "base")),
             ("second half", service.translate(sources[half:], model), references[half:], service.translate(sources[half:], "base"))):
-        before, after = bleu(args, alone, expected), bleu(args, lines, expected)
+        before, after = (bleu(args.evaluate or args.attend, each, expected, *["--lowercase"] * args.lowercase) for each in (alone, lines))
         print(f"{name}: BLEU {before:.2f} with the model alone, {after:.2f} with adapters ({after - before:+.2f})")
     print(f"a training took {statistics.median(seconds):.1f} s (median)")
 

@@ -21,6 +21,17 @@ def lines_of(path: str, count: int) -> list[str]:
         return [line.rstrip("\n") for line, _ in zip(lines, range(count))]
 
 
+def bleu(program: str, hypotheses: list[str], references: list[str], *options: str) -> float:
+    """As `attend evaluate` counts it."""
+    with tempfile.TemporaryDirectory() as folder:
+        files = []
+        for kind, lines in (("hypothesis", hypotheses), ("reference", references)):
+            pathlib.Path(folder, kind).write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+            files += [f"--{kind}", pathlib.Path(folder, kind)]
+        done = subprocess.run([program, "evaluate", *files, "--json", *options], capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)["bleu"]["score"]
+
+
 def title(line: str) -> str:
     return " ".join(word[:1].upper() + word[1:] for word in line.split(" "))
 
@@ -39,13 +50,9 @@ def main() -> None:
     for name, (change, change_reference, options) in cases.items():
         translate = [args.attend, "translate", "--model", args.model, "--beam-size", "5", "--quiet"]
         done = subprocess.run(translate, input="".join(change(line) + "\n" for line in sources), capture_output=True, text=True, check=True)
-        with tempfile.TemporaryDirectory() as folder:
-            hypothesis, reference = pathlib.Path(folder, "hypothesis"), pathlib.Path(folder, "reference")
-            hypothesis.write_text(done.stdout, encoding="utf-8")
-            reference.write_text("".join(change_reference(line) + "\n" for line in references), encoding="utf-8")
-            evaluate = [args.attend, "evaluate", "--hypothesis", hypothesis, "--reference", reference, "--json", *options]
-            scores = json.loads(subprocess.run(evaluate, capture_output=True, text=True, check=True).stdout)
-        print(f"{name}: BLEU {scores['bleu']['score']}, such as: {done.stdout.splitlines()[0]}")
+        outputs = done.stdout.removesuffix("\n").split("\n")
+        score = bleu(args.attend, outputs, [change_reference(line) for line in references], *options)
+        print(f"{name}: BLEU {score}, such as: {outputs[0]}")
 
 
 if __name__ == "__main__":

@@ -187,7 +187,7 @@ def _read(result: dict[str, Any], seconds: float, warnings: tuple[str, ...]) -> 
     model, adapter = pathlib.Path(result["model"]), pathlib.Path(result["adapter"]) if "adapter" in result else None
     path = (adapter or model).parent
     history = [json.loads(line) for line in (path / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
-    state = json.loads(max((path / "checkpoints").glob("update-*/state.json")).read_text(encoding="utf-8"))
+    state = newest_state(path)
     validations = [Validation(line["update"], _figures(line["validation"])) for line in history if "validation" in line]
     metric, best = state["run"]["options"]["early_stopping_metric"], state["best_metric"]
     return Training(
@@ -195,6 +195,12 @@ def _read(result: dict[str, Any], seconds: float, warnings: tuple[str, ...]) -> 
         history=history,
         last=validations[-1] if validations else None,
         best=next((each for each in validations if each.figures[metric] == best), None))
+
+
+def newest_state(run: pathlib.Path) -> dict[str, Any]:
+    """What a run's newest checkpoint says of it."""
+    state: dict[str, Any] = json.loads(max((run / "checkpoints").glob("update-*/state.json")).read_text(encoding="utf-8"))
+    return state
 
 
 def _figures(found: dict[str, float | None]) -> dict[str, float]:

@@ -4,7 +4,8 @@
 usage: correlation.py MODEL SOURCE REFERENCE [--estimator MODEL] [--lines N]
 
 Prints Pearson's and Spearman's correlation of each estimate with chrF: those of the model's own probabilities, and that of an
-estimator that recipes/quality/multi30k-en-de.toml trains. It needs the package (PYTHONPATH=build/python) and NumPy.
+estimator that recipes/quality/multi30k-en-de.toml trains. Then the mean chrF of sentences by their quality, and how many of the words
+in doubt and of those that are sure are not in the reference. It needs the package (PYTHONPATH=build/python) and NumPy.
 """
 
 import argparse
@@ -38,6 +39,13 @@ def report(name: str, values: list[float], chrf: numpy.ndarray) -> None:
     print(f"{name:<44}{pearson:>8.3f}{spearman:>10.3f}")
 
 
+def share_missing(translations: list[attend.Translation], references: list[str], least: float, most: float) -> float:
+    """Percent of the words with a quality from least to below most that the reference has not."""
+    missing = [word not in reference.split() for translation, reference in zip(translations, references, strict=True)
+               for word, quality in zip(translation.split(), translation.word_quality, strict=True) if least <= quality < most]
+    return 100 * sum(missing) / len(missing) if missing else math.nan
+
+
 def expected(classification: attend.Classification) -> float:
     """The mean of the labels, which are numbers, by their probabilities."""
     return sum(float(label) * probability for label, probability in classification.classes)
@@ -53,7 +61,8 @@ def main() -> None:
     args = parser.parse_args()
     sources, references = lines_of(args.source, args.lines), lines_of(args.reference, args.lines)
     translator = attend.Translator(args.model)
-    outputs = [str(output) for output in translator.translate(sources)]
+    translations = translator.translate(sources, quality=True)
+    outputs = [str(translation) for translation in translations]
     logs = [numpy.array(score.token_log_probabilities) for score in translator.score(sources, outputs)]
     chrf = numpy.array([float(attend.chrf([output], [reference])) for output, reference in zip(outputs, references, strict=True)])
     print(f"{'estimate':<44}{'Pearson':>8}{'Spearman':>10}")
@@ -70,6 +79,8 @@ def main() -> None:
     for name, least, most in (("high", 70, 101), ("medium", 50, 70), ("low", 0, 50)):
         of_band = [value for each, value in zip(own, chrf, strict=True) if least <= each[quality] < most]
         print(f"{name}: {len(of_band)} sentences, mean chrF {numpy.mean(of_band) if of_band else math.nan:.1f}")
+    for name, least, most in ((f"below {DOUBTFUL}", 0, DOUBTFUL), (f"from {CERTAIN}", CERTAIN, 101)):
+        print(f"words {name}: {share_missing(translations, references, least, most):.0f} % are not in the reference")
 
 
 if __name__ == "__main__":

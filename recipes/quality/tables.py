@@ -10,6 +10,7 @@ It needs the package: PYTHONPATH=build/python.
 """
 
 import argparse
+import itertools
 import pathlib
 
 import attend
@@ -40,7 +41,7 @@ def rows(translator: attend.Translator, sources: list[str], references: list[str
 
 
 def lines_of(path: pathlib.Path, count: int | None) -> list[str]:
-    return path.read_text(encoding="utf-8").removesuffix("\n").split("\n")[:count]
+    return list(itertools.islice(attend.read_lines(path), count))
 
 
 def main() -> None:

@@ -9,22 +9,11 @@ import time
 import urllib.request
 
 import pytest
+from commands import need, run
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ["BUILD_DIR"])
 BASE = "localhost/debian:12-slim"
-
-
-def run(*command, **more):
-    done = subprocess.run([*map(str, command)], capture_output=True, text=True, check=False, **more)
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    return done.stdout
-
-
-def need(*programs):
-    missing = [program for program in programs if shutil.which(program) is None]
-    if missing:
-        pytest.skip(f"not installed: {' '.join(missing)}")
 
 
 @pytest.fixture(name="storage", scope="module")

@@ -3,24 +3,12 @@
 import os
 import pathlib
 import shutil
-import subprocess
 
 import pytest
+from commands import make_root, need, run
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ["BUILD_DIR"])
-
-
-def run(*command, **more):
-    done = subprocess.run([*map(str, command)], capture_output=True, text=True, check=False, **more)
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    return done.stdout
-
-
-def need(*programs):
-    missing = [program for program in programs if shutil.which(program) is None]
-    if missing:
-        pytest.skip(f"not installed: {' '.join(missing)}")
 
 
 @pytest.fixture(name="packages", scope="module")
@@ -50,11 +38,7 @@ def test_no_program_looks_into_the_build(packages, tmp_path):
 
 
 def test_it_runs_in_a_root_of_its_own(packages, tmp_path):
-    need("debootstrap")
-    if os.geteuid() != 0:
-        pytest.skip("only root makes a root")
-    root = tmp_path / "root"
-    run("debootstrap", "--variant=minbase", "bookworm", root, "http://deb.debian.org/debian")
+    root = make_root("bookworm", tmp_path / "root")
     shutil.copy(packages["attend"], root / "attend.deb")
     run("chroot", root, "apt-get", "install", "-y", "--no-install-recommends", "./attend.deb", env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"})
     assert "/var/lib/attend" in run("chroot", root, "getent", "passwd", "attend")

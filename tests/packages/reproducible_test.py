@@ -5,16 +5,10 @@ import pathlib
 import shutil
 import subprocess
 
-import pytest
+from commands import need, run
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 EPOCH = "1700000000"
-
-
-def run(*command, **more):
-    done = subprocess.run([*map(str, command)], capture_output=True, text=True, check=False, **more)
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    return done.stdout
 
 
 def packed(source, output):
@@ -36,8 +30,7 @@ def unlike(one, other, folder):
 
 
 def test_two_builds_have_the_same_bytes(tmp_path):
-    if shutil.which("dh") is None:
-        pytest.skip("debhelper is not installed")
+    need("dh")
     made = []
     for name in ("a", "another/and longer/folder"):
         source = tmp_path / name.replace(" ", "_")

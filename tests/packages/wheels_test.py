@@ -1,6 +1,6 @@
 """The wheels that need nothing of the distribution: what is in them, and that they run in roots that have nothing of ours.
 
-ATTEND_BUILT_WHEELS names a folder with wheels; without it `tools/wheels` makes them, which takes an hour.
+ATTEND_BUILT_WHEELS names a folder with wheels; without it `tools/wheels` makes them, which compiles every library.
 """
 
 import email
@@ -8,12 +8,12 @@ import hashlib
 import os
 import pathlib
 import shutil
-import subprocess
 import sys
 import tomllib
 import zipfile
 
 import pytest
+from commands import make_root, need, run
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LIBRARIES = tomllib.loads((ROOT / "deploy/wheels/libraries.toml").read_text())
@@ -21,18 +21,6 @@ LIBRARIES = tomllib.loads((ROOT / "deploy/wheels/libraries.toml").read_text())
 GLIBC = {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
 MODEL = ROOT / "tests/data/golden_v1"
 WORDS = "lumi tavo keri\nneri dosa\n"
-
-
-def run(*command, **more):
-    done = subprocess.run([*map(str, command)], capture_output=True, text=True, check=False, **more)
-    assert done.returncode == 0, f"{command}\n{done.stdout[-3000:]}{done.stderr[-3000:]}"
-    return done.stdout
-
-
-def need(*programs):
-    missing = [program for program in programs if shutil.which(program) is None]
-    if missing:
-        pytest.skip(f"not installed: {' '.join(missing)}")
 
 
 @pytest.fixture(name="wheels", scope="module")
@@ -101,15 +89,6 @@ def test_licences_of_all_that_is_linked_are_inside(unpacked):
                 assert (licences / "libraries" / f"{library['name']}-{pathlib.Path(text).name}").stat().st_size > 100
         for name in ("zig-lib-libcxx-LICENSE.TXT", "zig-lib-libunwind-LICENSE.TXT", "zig-LICENSE"):
             assert (licences / "libraries" / name).stat().st_size > 100
-
-
-def make_root(release, folder, *packages):
-    need("debootstrap")
-    if os.geteuid() != 0:
-        pytest.skip("only root makes a root")
-    include = [f"--include={','.join(packages)}"] if packages else []
-    run("debootstrap", "--variant=minbase", *include, release, folder, "http://deb.debian.org/debian")
-    return folder
 
 
 @pytest.mark.parametrize("release", ["bullseye", "trixie"])

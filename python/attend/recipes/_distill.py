@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from attend import bleu, read_lines
 from attend._errors import InputError, UsageError
+from attend._train import newest_state
 from attend.recipes._steps import Path, Steps, write_lines
 
 
@@ -115,8 +116,7 @@ _KEPT = (
 
 def _kept_options(run: pathlib.Path) -> list[str]:
     """Those of a run, defaults included, as its newest checkpoint has them."""
-    state = max((run / "checkpoints").glob("update-*/state.json"))
-    options = json.loads(state.read_text(encoding="utf-8"))["run"]["options"]
+    options = newest_state(run)["run"]["options"]
     words = []
     for name in _KEPT:
         value = options.get(name)
