@@ -40,8 +40,8 @@ def report(name: str, values: list[float], chrf: numpy.ndarray) -> None:
 
 
 def share_missing(translations: list[attend.Translation], references: list[str], least: float, most: float) -> float:
-    """Percent of the words with a quality from least to below most that the reference has not."""
-    missing = [word not in reference.split() for translation, reference in zip(translations, references, strict=True)
+    """Percent of the words with a quality from least to below most that the reference has not, in any letter case."""
+    missing = [word.lower() not in reference.lower().split() for translation, reference in zip(translations, references, strict=True)
                for word, quality in zip(translation.split(), translation.word_quality, strict=True) if least <= quality < most]
     return 100 * sum(missing) / len(missing) if missing else math.nan
 
