@@ -61,8 +61,8 @@ FieldList Fields(RequestOptions& options) {
                              "min_length",
                              "allow_unknown",
                              "alignments",
-                             "alignment_layer"}))
-      .Nest("", Fields(options.translation).Select({"quality"}))
+                             "alignment_layer",
+                             "quality"}))
       .Add("protect", &options.protect,
            "copy the spans that training protected exactly; false: translate them like other text")
       .Add("attention", &options.attention,
