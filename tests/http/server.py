@@ -99,6 +99,11 @@ class Server:
             time.sleep(0.05)
         raise AssertionError(f"{name} stays {self.metric(name)}, expected {value}")
 
+    def peak_memory(self):
+        """The most that it has had in memory, in KiB."""
+        status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text(encoding="utf-8")
+        return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1])
+
     def stop(self):
         """The exit status after SIGTERM."""
         self.process.send_signal(signal.SIGTERM)
