@@ -3,7 +3,7 @@
 import subprocess
 
 import pytest
-from server import ATTEND, MODEL, TEXT, events_of, serving
+from server import ATTEND, MODEL, TEXT, events_of, failed_start, serving
 
 UNITS = f"{TEXT}\tEINS\nlumi tavo keri paku\tZWEI\nsona mipa\tDREI\n"
 TMX = """<tmx version="1.4"><header srclang="ka"/><body><tu><tuv xml:lang="ka"><seg>lumi tavo</seg></tuv>
@@ -103,6 +103,5 @@ def test_refusals(server, tmp_path):
     for arguments, status, error in [
             (["--memory", memory, "--memory", f"units={memory}"], 2, "two memories are named 'units'"),
             (["--memory", tmp_path / "gone.tsv"], 3, "gone.tsv")]:
-        done = subprocess.run(
-            [ATTEND, "serve", "--port", "0", "--model", MODEL, *arguments], capture_output=True, encoding="utf-8", timeout=120, check=False)
+        done = failed_start("--model", MODEL, *arguments)
         assert done.returncode == status and error in done.stderr, done.stderr

@@ -124,19 +124,24 @@ def events_of(server, body):
 
 
 @contextlib.contextmanager
-def serving(folder, *arguments, model=MODEL):
+def serving(folder, *arguments, model=MODEL, program=ATTEND):
     """`model` None: those that the arguments name."""
     log = folder / "log"
     model = () if model is None else ("--model", model)
     threads = () if "--threads" in arguments else ("--threads", "2")
     with open(log, "wb") as errors:
         with subprocess.Popen(
-            [ATTEND, "serve", *model, "--port", "0", *threads, *map(str, arguments)], stderr=errors
+            [program, "serve", *model, "--port", "0", *threads, *map(str, arguments)], stderr=errors
         ) as process:
             try:
                 yield Server(process, log)
             finally:
                 process.kill()
+
+
+def failed_start(*arguments):
+    """The end of a service that must not start."""
+    return subprocess.run([ATTEND, "serve", "--port", "0", *map(str, arguments)], capture_output=True, encoding="utf-8", timeout=PATIENCE, check=False)
 
 
 def copied_model(folder, languages, of=MODEL):
