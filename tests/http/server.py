@@ -110,17 +110,31 @@ class Server:
         return self.process.wait(timeout=PATIENCE)
 
 
+def multipart(members, file=None, boundary="----x'()+_,-./:=?"):
+    """The body and headers of multipart/form-data; `file` is a name and bytes."""
+    parts = [(f'name="{name}"', value.encode() if isinstance(value, str) else value) for name, value in members.items()]
+    if file is not None:
+        parts.append((f'name="file"; filename="{file[0]}"\r\nContent-Type: application/octet-stream', file[1]))
+    body = b"".join(f"--{boundary}\r\nContent-Disposition: form-data; {head}\r\n\r\n".encode() + content + b"\r\n" for head, content in parts)
+    return body + f"--{boundary}--\r\n".encode(), {"Content-Type": f'multipart/form-data; boundary="{boundary}"'}
+
+
+def events_in(text):
+    """Names and JSON of the events of a stream's text."""
+    return [(name, json.loads(data)) for name, data in (re.fullmatch(r"event: (\w+)\ndata: (.*)", b).groups() for b in text.split("\n\n")[:-1])]
+
+
 def events_of(server, body):
     """Names and JSON of the events of a stream."""
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE)
     connection.request("POST", "/v1/translate", json.dumps(body), {"Content-Type": "application/json"})
     answer = connection.getresponse()
     assert (answer.status, answer.headers["Content-Type"]) == (200, "text/event-stream")
-    blocks = answer.read().decode().split("\n\n")[:-1]
+    text = answer.read().decode()
     connection.request("GET", "/health")  # the connection goes on
     assert connection.getresponse().status == 200
     connection.close()
-    return [(name, json.loads(data)) for name, data in (re.fullmatch(r"event: (\w+)\ndata: (.*)", b).groups() for b in blocks)]
+    return events_in(text)
 
 
 @contextlib.contextmanager
