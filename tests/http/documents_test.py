@@ -9,16 +9,15 @@ import select
 import re
 import subprocess
 import sys
-import time
 import zipfile
 
 import pytest
 from files_test import LANGUAGES, post_parts
-from server import BUILD, MODEL, PATIENCE, TEXT, command_line, events_in, multipart, serving
+from server import BUILD, HAS_PACKAGE, MODEL, PATIENCE, TEXT, command_line, events_in, multipart, serving, wait_until
 
 for package in ("lxml", "polib", "srt", "webvtt"):
     pytest.importorskip(package, reason=f"no {package}; run tools/setup")
-if not list((BUILD / "python/attend").glob("_attend*.so")):
+if not HAS_PACKAGE:
     pytest.skip("the build has no Python module", allow_module_level=True)
 
 PLAIN = [".txt", ".html", ".htm"]
@@ -213,19 +212,12 @@ def with_reader(folder, *arguments):
 
 def gone(folder, files):
     """Whether the process that wrote its number into `pid` has ended, and left nothing."""
-    end = time.monotonic() + PATIENCE
     process = pathlib.Path("/proc") / (folder / "pid").read_text()
-    while process.exists() or list(files.iterdir()):
-        assert time.monotonic() < end
-        time.sleep(.02)
-    return True
+    return wait_until(lambda: not process.exists() and not list(files.iterdir()), "the end of the process")
 
 
 def begun(folder):
-    end = time.monotonic() + PATIENCE
-    while not (folder / "pid").exists() or not (folder / "pid").read_text():
-        assert time.monotonic() < end
-        time.sleep(.02)
+    wait_until(lambda: (folder / "pid").exists() and (folder / "pid").read_text(), "the process")
 
 
 ENDLESS = "open({!r}, 'w').write(str(os.getpid()))\nwhile True: time.sleep(1)"

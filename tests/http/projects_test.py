@@ -3,10 +3,9 @@
 import json
 import os
 import pathlib
-import time
 
 import pytest
-from server import ATTEND, BUILD, MODEL, PATIENCE, TEXT, VARIANT, command_line, failed_start, serving
+from server import ATTEND, BUILD, MODEL, TEXT, VARIANT, command_line, failed_start, serving, wait_until
 
 RECIPE = """
 adapter.rank = 2
@@ -30,14 +29,6 @@ def correct(server, project="acme", source=TEXT, target=TARGET, **more):
     status, answer = server.post("/v1/corrections", {"project": project, "source": source, "target": target, **more})
     assert status == 200, answer
     return answer
-
-
-def wait_until(seen, what):
-    for _ in range(PATIENCE * 10):
-        if value := seen():
-            return value
-        time.sleep(.1)
-    raise AssertionError(f"{what} did not come")
 
 
 def project(server, name="acme"):

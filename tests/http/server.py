@@ -14,6 +14,7 @@ import time
 
 BUILD = pathlib.Path(os.environ.get("BUILD_DIR", pathlib.Path(__file__).resolve().parents[2] / "build"))
 ATTEND = BUILD / "attend"
+HAS_PACKAGE = any((BUILD / "python/attend").glob("_attend*.so"))
 MODEL = pathlib.Path(__file__).resolve().parents[1] / "data/golden_v1"  # ka to su
 VARIANT = MODEL.with_name("golden_v1_variant")
 LANGUAGE_MODEL = MODEL.with_name("golden_language_model")
@@ -151,6 +152,15 @@ def serving(folder, *arguments, model=MODEL, program=ATTEND):
                 yield Server(process, log)
             finally:
                 process.kill()
+
+
+def wait_until(seen, what):
+    """What it sees, once it does."""
+    for _ in range(PATIENCE * 10):
+        if value := seen():
+            return value
+        time.sleep(.1)
+    raise AssertionError(f"{what} did not come")
 
 
 def failed_start(*arguments):
