@@ -1,12 +1,12 @@
 #include "base/python_interpreter.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
-#include <string_view>
 #include <system_error>
+
+#include "base/process.h"
 
 namespace attend {
 namespace fs = std::filesystem;
@@ -15,7 +15,7 @@ namespace {
 // The folder of the program, and whether a build put the package with its module beside it: a
 // build without the module may have the Python files alone.
 struct Place {
-  fs::path program = fs::read_symlink("/proc/self/exe");
+  fs::path program = OwnProgram();
   fs::path folder = program.parent_path();
   bool has_package = false;
 
@@ -33,11 +33,7 @@ std::string ValueOf(const char* name) {
 
 // What a build has comes before an installed package, and the package starts this program.
 std::vector<std::string> EnvironmentFor(const Place& place) {
-  std::vector<std::string> environment;
-  for (char** each = environ; *each != nullptr; ++each) {
-    const bool replaced = place.has_package && std::string_view(*each).starts_with("PYTHONPATH=");
-    if (!replaced) environment.emplace_back(*each);
-  }
+  std::vector<std::string> environment = EnvironmentWithout(place.has_package ? "PYTHONPATH" : "");
   if (std::getenv("ATTEND_PROGRAM") == nullptr)
     environment.push_back("ATTEND_PROGRAM=" + place.program.string());
   if (place.has_package) {
@@ -62,13 +58,6 @@ std::string ProgramFor(const Place& place) {
 PythonInterpreter FindPython() {
   const Place place;
   return {ProgramFor(place), EnvironmentFor(place)};
-}
-
-std::vector<char*> Pointers(std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  for (std::string& text : texts) pointers.push_back(text.data());
-  pointers.push_back(nullptr);
-  return pointers;
 }
 
 }  // namespace attend

@@ -16,9 +16,6 @@ struct PythonInterpreter {
 // that was installed with the program, or any. Whether it has the package nobody has tried.
 PythonInterpreter FindPython();
 
-// As execve and posix_spawn take them, with a null at the end; valid as long as `texts` is.
-std::vector<char*> Pointers(std::vector<std::string>& texts);
-
 }  // namespace attend
 
 #endif  // ATTEND_BASE_PYTHON_INTERPRETER_H_

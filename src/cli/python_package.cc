@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "attend/error.h"
+#include "base/process.h"
 #include "base/python_interpreter.h"
 
 namespace attend {

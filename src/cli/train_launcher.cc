@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "attend/error.h"
+#include "base/process.h"
 #include "cli/bench/benchmarks.h"
 #include "cli/commands.h"
 #include "cli/score_command.h"
@@ -19,8 +20,7 @@
 namespace attend {
 
 void StartAttendTrain(const std::string& command, const std::vector<std::string>& arguments) {
-  const std::filesystem::path program =
-      std::filesystem::read_symlink("/proc/self/exe").parent_path() / "attend-train";
+  const std::filesystem::path program = OwnProgram().parent_path() / "attend-train";
   std::string path = program.string(), name = command;
   std::vector<std::string> copies = arguments;
   std::vector<char*> argv{path.data(), name.data()};

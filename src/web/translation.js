@@ -32,13 +32,6 @@ export class Translation {
     this.rest = text.slice(done);
   }
 
-  // Makes this text the one that is chosen of a sentence.
-  take(sentence, text) {
-    const {hypotheses} = this.sentences[sentence], known = hypotheses.findIndex(each => each.text === text);
-    if (known < 0) hypotheses.push({text, score: null, finished: true, alignment: []});
-    this.sentences[sentence].rank = known < 0 ? hypotheses.length - 1 : known;
-  }
-
   get text() { return this.sentences.map(each => each.before + each.hypotheses[each.rank].text).join("") + this.rest; }
 
   // The sentences whose translation stops at the longest output.
@@ -68,6 +61,9 @@ export class Translation {
     const before = word - this.beginnings[sentence][1], words = hypotheses[rank].text.match(/[^ \t\r\n]+/g) ?? [];
     return {sentence, word, prefix: words.slice(0, before).join(" ")};
   }
+
+  // Gives a sentence this text, of which nothing is known if it is none of the hypotheses.
+  take(sentence, text) { this.replace(sentence, {text, score: null, finished: true, alignment: []}); }
 
   // Gives a sentence this translation, which may be a new one.
   replace(sentence, hypothesis) {

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 import random_models
-from server import ATTEND, LANGUAGE_MODEL, MODEL, TEXT, VARIANT, serving
+from server import ATTEND, LANGUAGE_MODEL, MODEL, TEXT, VARIANT, failed_start, serving
 
 TEXTS = [TEXT, "sona mipa", "lumi sona keri tavo", "mipa", "tavo tavo lumi"]
 
@@ -140,6 +140,6 @@ def test_an_adapter_waits_for_its_model(adapters, tmp_path):
     (["--model", MODEL, "--adapter", "nowhere"], 3, "nowhere")])
 def test_wrong_options_are_refused(adapters, arguments, status, error):
     arguments = [str(each).replace("ACME", str(adapters["acme"])) for each in arguments]
-    done = subprocess.run([ATTEND, "serve", "--port", "0", *arguments], capture_output=True, encoding="utf-8", timeout=120, check=False)
+    done = failed_start(*arguments)
     assert done.returncode == status and error in done.stderr, done.stderr
     assert json.dumps(done.stdout) == '""'

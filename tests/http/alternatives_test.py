@@ -1,13 +1,11 @@
 """Outputs that begin with given words, and what may stand at a position: POST /v1/translate with target_prefix, /v1/alternatives."""
 
 import json
-import pathlib
-import re
 import subprocess
 import sys
 
 import pytest
-from server import BUILD, MODEL, TEXT, VARIANT, command_line, serving
+from server import BUILD, HAS_PACKAGE, MODEL, TEXT, VARIANT, command_line, serving
 
 LANGUAGES = {"source": "ka", "target": "su"}
 
@@ -49,14 +47,10 @@ def test_a_prefix_of_many_texts_is_kept_once(tmp_path):
         status, answer = limited.post("/v1/translate", {"text": [""] * 20, "target_prefix": "x" * 1001})
         assert status == 400 and "has 1001 characters, expected at most 1000" in answer["error"]
     with serving(tmp_path) as server:
-        def most():
-            status = (pathlib.Path("/proc") / str(server.process.pid) / "status").read_text(encoding="utf-8")
-            return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1])
-
-        before = most()
+        before = server.peak_memory()
         status, answer = server.post("/v1/translate", {"text": [""] * 5000, "target_prefix": "x" * 200_000})
         assert status == 400 and "5000 texts, expected at most 1024" in answer["error"]
-        assert most() < before + (300 << 10)
+        assert server.peak_memory() < before + (300 << 10)
 
 
 def test_alternatives_have_quality_and_terms_and_leave_out_what_the_server_draws(tmp_path):
@@ -78,7 +72,7 @@ print(json.dumps([[each.text, each.score, each.alignment] for each in found.hypo
 
 @pytest.mark.parametrize("words, count", [(0, 5), (1, 3), (2, 8)])
 def test_alternatives_are_the_package_s(server, words, count):
-    if not list((BUILD / "python/attend").glob("_attend*.so")):
+    if not HAS_PACKAGE:
         pytest.skip("the build has no Python module")
     prefix = " ".join(command_line(TEXT)[0].split()[:words])
     done = subprocess.run([sys.executable, "-c", PEER, MODEL, TEXT, prefix, str(count)], env={"PYTHONPATH": str(BUILD / "python")}, capture_output=True, check=True)

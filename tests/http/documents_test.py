@@ -9,16 +9,15 @@ import select
 import re
 import subprocess
 import sys
-import time
 import zipfile
 
 import pytest
 from files_test import LANGUAGES, post_parts
-from server import BUILD, MODEL, PATIENCE, TEXT, command_line, serving
+from server import BUILD, HAS_PACKAGE, MODEL, PATIENCE, TEXT, command_line, events_in, multipart, serving, wait_until
 
 for package in ("lxml", "polib", "srt", "webvtt"):
     pytest.importorskip(package, reason=f"no {package}; run tools/setup")
-if not list((BUILD / "python/attend").glob("_attend*.so")):
+if not HAS_PACKAGE:
     pytest.skip("the build has no Python module", allow_module_level=True)
 
 PLAIN = [".txt", ".html", ".htm"]
@@ -129,13 +128,9 @@ def test_a_document_in_an_unknown_language_and_one_without_text(server):
 
 
 def events_of(server, members, file):
-    boundary = "x"
-    parts = "".join(f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n' for name, value in members.items()).encode()
-    parts += f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="{file[0]}"\r\n\r\n'.encode() + file[1] + f"\r\n--{boundary}--\r\n".encode()
-    _, headers, text = server.request("POST", "/translate_file", parts, {"Content-Type": f"multipart/form-data; boundary={boundary}"})
+    _, headers, text = server.request("POST", "/translate_file", *multipart(members, file))
     assert headers["Content-Type"] == "text/event-stream", text
-    blocks = [block.split("\n") for block in text.split("\n\n")[:-1]]
-    return [(name.removeprefix("event: "), json.loads(data.removeprefix("data: "))) for name, data in blocks]
+    return events_in(text)
 
 
 @pytest.mark.parametrize("file", [("a.tsv", (TEXT + "\n") * 20), ("a.txt", (TEXT + "\n") * 20)], ids=["document", "text"])
@@ -217,19 +212,12 @@ def with_reader(folder, *arguments):
 
 def gone(folder, files):
     """Whether the process that wrote its number into `pid` has ended, and left nothing."""
-    end = time.monotonic() + PATIENCE
     process = pathlib.Path("/proc") / (folder / "pid").read_text()
-    while process.exists() or list(files.iterdir()):
-        assert time.monotonic() < end
-        time.sleep(.02)
-    return True
+    return wait_until(lambda: not process.exists() and not list(files.iterdir()), "the end of the process")
 
 
 def begun(folder):
-    end = time.monotonic() + PATIENCE
-    while not (folder / "pid").exists() or not (folder / "pid").read_text():
-        assert time.monotonic() < end
-        time.sleep(.02)
+    wait_until(lambda: (folder / "pid").exists() and (folder / "pid").read_text(), "the process")
 
 
 ENDLESS = "open({!r}, 'w').write(str(os.getpid()))\nwhile True: time.sleep(1)"
@@ -281,9 +269,9 @@ def test_a_package_that_is_missing_is_named(reader):
 
 def sent(server, file):
     """A connection on which a request for a file's translation was sent."""
-    body = b"".join(f'--x\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'.encode() for name, value in LANGUAGES.items())
-    body += b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.srt"\r\n\r\n' + file + b"\r\n--x--\r\n"
-    head = f"POST /translate_file HTTP/1.1\r\nHost: localhost\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: {len(body)}\r\n\r\n"
+    body, headers = multipart(LANGUAGES, ("a.srt", file))
+    lines = ["POST /translate_file HTTP/1.1", "Host: localhost", f"Content-Length: {len(body)}", *map(": ".join, headers.items())]
+    head = "\r\n".join(lines) + "\r\n\r\n"
     connection = server.connect()
     connection.sendall(head.encode() + body)
     return connection

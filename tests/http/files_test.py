@@ -4,7 +4,7 @@ import json
 import subprocess
 
 import pytest
-from server import ATTEND, MODEL, TEXT, VARIANT, command_line, serving
+from server import ATTEND, MODEL, TEXT, VARIANT, command_line, multipart, serving
 
 LANGUAGES = {"source": "ka", "target": "su"}
 
@@ -15,14 +15,9 @@ def run_server(tmp_path_factory):
         yield server
 
 
-def post_parts(server, path, members, file=None, boundary="----x'()+_,-./:=?"):
-    """Status and JSON of multipart/form-data; `file` is a name and bytes."""
-    parts = [(f'name="{name}"', value.encode() if isinstance(value, str) else value) for name, value in members.items()]
-    if file is not None:
-        parts.append((f'name="file"; filename="{file[0]}"\r\nContent-Type: application/octet-stream', file[1]))
-    body = b"".join(f"--{boundary}\r\nContent-Disposition: form-data; {head}\r\n\r\n".encode() + content + b"\r\n" for head, content in parts)
-    body += f"--{boundary}--\r\n".encode()
-    status, _, text = server.request("POST", path, body, {"Content-Type": f'multipart/form-data; boundary="{boundary}"'})
+def post_parts(server, path, *form):
+    """Status and JSON of a request with that form, as multipart has it."""
+    status, _, text = server.request("POST", path, *multipart(*form))
     return status, json.loads(text)
 
 

@@ -1,9 +1,7 @@
 """Glossaries over HTTP: terms of a request, files of the server, and what is refused."""
 
-import subprocess
-
 import pytest
-from server import ATTEND, MODEL, TEXT, command_line, serving
+from server import MODEL, TEXT, command_line, failed_start, serving
 
 TERMS = "# of the house\nlumi\tvesta\nneri\tholm\nneri\tkvist\n"
 
@@ -75,5 +73,5 @@ def test_the_description_has_it(server):
 ])
 def test_a_server_with_a_wrong_glossary_does_not_start(files, given, status, message):
     words = [word for each in given for word in ("--glossary", each.format(files))]
-    done = subprocess.run([ATTEND, "serve", "--model", MODEL, "--port", "0", *words], capture_output=True, text=True, timeout=120, check=False)
+    done = failed_start("--model", MODEL, *words)
     assert done.returncode == status and message in done.stderr, done.stderr

@@ -1,11 +1,9 @@
 """Translation memories of the service: matches in answers, exact ones as they stand, refusals."""
 
-import pathlib
-import re
 import subprocess
 
 import pytest
-from server import ATTEND, MODEL, TEXT, events_of, serving
+from server import ATTEND, MODEL, TEXT, events_of, failed_start, serving
 
 UNITS = f"{TEXT}\tEINS\nlumi tavo keri paku\tZWEI\nsona mipa\tDREI\n"
 TMX = """<tmx version="1.4"><header srclang="ka"/><body><tu><tuv xml:lang="ka"><seg>lumi tavo</seg></tuv>
@@ -65,16 +63,12 @@ def test_a_target_prefix_comes_before_the_memory(server):
 
 
 def test_a_text_of_many_words_takes_little_memory(server):
-    def most():
-        status = (pathlib.Path("/proc") / str(server.process.pid) / "status").read_text(encoding="utf-8")
-        return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1])
-
     server.translate(TEXT, memory="units")
-    before = most()
-    for text in ("!" * 60000, "lumi!" * 12000, " ".join(f"{TEXT} w{i}" for i in range(3000)) ):
+    before = server.peak_memory()
+    for text in ("!" * 60000, "lumi!" * 12000, " ".join(f"{TEXT} w{i}" for i in range(3000))):
         status, _ = server.post("/v1/translate", {"text": text, "memory": "units", "max_length": 1, "beam_size": 1})
         assert status in (200, 400)  # it may have too many sentences
-    assert most() < before + (300 << 10)
+    assert server.peak_memory() < before + (300 << 10)
 
 
 def test_events_have_them(server):
@@ -109,6 +103,5 @@ def test_refusals(server, tmp_path):
     for arguments, status, error in [
             (["--memory", memory, "--memory", f"units={memory}"], 2, "two memories are named 'units'"),
             (["--memory", tmp_path / "gone.tsv"], 3, "gone.tsv")]:
-        done = subprocess.run(
-            [ATTEND, "serve", "--port", "0", "--model", MODEL, *arguments], capture_output=True, encoding="utf-8", timeout=120, check=False)
+        done = failed_start("--model", MODEL, *arguments)
         assert done.returncode == status and error in done.stderr, done.stderr

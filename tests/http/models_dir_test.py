@@ -4,7 +4,7 @@ import shutil
 import subprocess
 
 import pytest
-from server import ATTEND, MODEL, TEXT, VARIANT, command_line, copied_model, serving
+from server import ATTEND, MODEL, TEXT, VARIANT, command_line, copied_model, failed_start, serving
 
 
 def names(server):
@@ -75,5 +75,5 @@ def test_shortlists_belong_to_models_by_name(tmp_path):
     (["--model", str(MODEL), "--shortlist", "other=list"], "no model is named 'other', expected one of "),
     (["--model", str(MODEL), "--model", f"b={MODEL}", "--shortlist", "list"], "expected NAME=FILE")])
 def test_wrong_options_are_refused(arguments, error):
-    done = subprocess.run([ATTEND, "serve", "--port", "0", *arguments], capture_output=True, encoding="utf-8", timeout=120, check=False)
+    done = failed_start(*arguments)
     assert done.returncode == 2 and error in done.stderr

@@ -3,7 +3,7 @@
 import sys
 
 import pytest
-from server import BUILD, TEXT, command_line, serving
+from server import HAS_PACKAGE, TEXT, command_line, serving
 from web_page import GARDEN, GARTEN, Keys, drawn, opened, seen_as
 
 OTHER = "Der alte Garten hinter dem Haus ist morgens still."
@@ -86,7 +86,7 @@ def test_a_word_without_others_and_a_menu_that_is_left(page):
 def test_with_the_service_itself(browser, tmp_path):
     for package in ("lxml", "srt"):
         pytest.importorskip(package, reason=f"no {package}; run tools/setup")
-    if not list((BUILD / "python/attend").glob("_attend*.so")):
+    if not HAS_PACKAGE:
         pytest.skip("the build has no Python module")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ATTEND_PYTHON", sys.executable)

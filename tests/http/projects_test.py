@@ -3,11 +3,9 @@
 import json
 import os
 import pathlib
-import subprocess
-import time
 
 import pytest
-from server import ATTEND, BUILD, MODEL, PATIENCE, TEXT, VARIANT, command_line, serving
+from server import ATTEND, BUILD, MODEL, TEXT, VARIANT, command_line, failed_start, serving, wait_until
 
 RECIPE = """
 adapter.rank = 2
@@ -31,14 +29,6 @@ def correct(server, project="acme", source=TEXT, target=TARGET, **more):
     status, answer = server.post("/v1/corrections", {"project": project, "source": source, "target": target, **more})
     assert status == 200, answer
     return answer
-
-
-def wait_until(seen, what):
-    for _ in range(PATIENCE * 10):
-        if value := seen():
-            return value
-        time.sleep(.1)
-    raise AssertionError(f"{what} did not come")
 
 
 def project(server, name="acme"):
@@ -176,16 +166,9 @@ def test_without_the_training_program_corrections_are_kept(tmp_path, options):
     alone.parent.mkdir()
     alone.write_bytes(ATTEND.read_bytes())
     alone.chmod(0o755)
-    log = tmp_path / "log"
-    with open(log, "wb") as errors, subprocess.Popen([alone, "serve", "--model", MODEL, "--port", "0", *map(str, options)], stderr=errors) as process:
-        from server import Server
-
-        try:
-            server = Server(process, log)
-            state = correct(server)
-            assert "needs the program attend-train" in state["error"] and state["corrections"] == 1
-        finally:
-            process.kill()
+    with serving(tmp_path, *options, program=alone) as server:
+        state = correct(server)
+        assert "needs the program attend-train" in state["error"] and state["corrections"] == 1
     assert json.loads((tmp_path / "projects/acme/corrections.jsonl").read_text(encoding="utf-8"))["target"] == TARGET
 
 
@@ -218,8 +201,7 @@ def test_what_is_wrong_is_refused(tmp_path, options):
         assert status == 400 and "expected 0: there is none yet" in answer["error"]
         assert [each["state"] for each in server.get("/v1/projects")["projects"]] == ["waiting", "waiting"]
         # Another service can't write to the same projects.
-        done = subprocess.run([ATTEND, "serve", "--port", "0", "--model", MODEL, *map(str, options)],
-                              capture_output=True, encoding="utf-8", timeout=120, check=False)
+        done = failed_start("--model", MODEL, *options)
         assert done.returncode == 2 and "is being written by another process" in done.stderr
     with serving(tmp_path, model=f"base={MODEL}") as server:
         assert server.post("/v1/corrections", {"project": "acme", "source": "a", "target": "b"})[0] == 404
@@ -267,8 +249,7 @@ def test_what_training_would_refuse_is_refused(tmp_path, options):
 
 
 def test_a_folder_that_is_none_is_an_error_of_usage(tmp_path):
-    done = subprocess.run([ATTEND, "serve", "--port", "0", "--model", MODEL, "--projects", tmp_path / "none"],
-                          capture_output=True, encoding="utf-8", timeout=120, check=False)
+    done = failed_start("--model", MODEL, "--projects", tmp_path / "none")
     assert done.returncode == 2 and "expected a directory" in done.stderr, done
 
 

@@ -14,6 +14,7 @@ import time
 
 BUILD = pathlib.Path(os.environ.get("BUILD_DIR", pathlib.Path(__file__).resolve().parents[2] / "build"))
 ATTEND = BUILD / "attend"
+HAS_PACKAGE = any((BUILD / "python/attend").glob("_attend*.so"))
 MODEL = pathlib.Path(__file__).resolve().parents[1] / "data/golden_v1"  # ka to su
 VARIANT = MODEL.with_name("golden_v1_variant")
 LANGUAGE_MODEL = MODEL.with_name("golden_language_model")
@@ -99,10 +100,29 @@ class Server:
             time.sleep(0.05)
         raise AssertionError(f"{name} stays {self.metric(name)}, expected {value}")
 
+    def peak_memory(self):
+        """The most that it has had in memory, in KiB."""
+        status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text(encoding="utf-8")
+        return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1])
+
     def stop(self):
         """The exit status after SIGTERM."""
         self.process.send_signal(signal.SIGTERM)
         return self.process.wait(timeout=PATIENCE)
+
+
+def multipart(members, file=None, boundary="----x'()+_,-./:=?"):
+    """The body and headers of multipart/form-data; `file` is a name and bytes."""
+    parts = [(f'name="{name}"', value.encode() if isinstance(value, str) else value) for name, value in members.items()]
+    if file is not None:
+        parts.append((f'name="file"; filename="{file[0]}"\r\nContent-Type: application/octet-stream', file[1]))
+    body = b"".join(f"--{boundary}\r\nContent-Disposition: form-data; {head}\r\n\r\n".encode() + content + b"\r\n" for head, content in parts)
+    return body + f"--{boundary}--\r\n".encode(), {"Content-Type": f'multipart/form-data; boundary="{boundary}"'}
+
+
+def events_in(text):
+    """Names and JSON of the events of a stream's text."""
+    return [(name, json.loads(data)) for name, data in (re.fullmatch(r"event: (\w+)\ndata: (.*)", b).groups() for b in text.split("\n\n")[:-1])]
 
 
 def events_of(server, body):
@@ -111,27 +131,41 @@ def events_of(server, body):
     connection.request("POST", "/v1/translate", json.dumps(body), {"Content-Type": "application/json"})
     answer = connection.getresponse()
     assert (answer.status, answer.headers["Content-Type"]) == (200, "text/event-stream")
-    blocks = answer.read().decode().split("\n\n")[:-1]
+    text = answer.read().decode()
     connection.request("GET", "/health")  # the connection goes on
     assert connection.getresponse().status == 200
     connection.close()
-    return [(name, json.loads(data)) for name, data in (re.fullmatch(r"event: (\w+)\ndata: (.*)", b).groups() for b in blocks)]
+    return events_in(text)
 
 
 @contextlib.contextmanager
-def serving(folder, *arguments, model=MODEL):
+def serving(folder, *arguments, model=MODEL, program=ATTEND):
     """`model` None: those that the arguments name."""
     log = folder / "log"
     model = () if model is None else ("--model", model)
     threads = () if "--threads" in arguments else ("--threads", "2")
     with open(log, "wb") as errors:
         with subprocess.Popen(
-            [ATTEND, "serve", *model, "--port", "0", *threads, *map(str, arguments)], stderr=errors
+            [program, "serve", *model, "--port", "0", *threads, *map(str, arguments)], stderr=errors
         ) as process:
             try:
                 yield Server(process, log)
             finally:
                 process.kill()
+
+
+def wait_until(seen, what):
+    """What it sees, once it does."""
+    for _ in range(PATIENCE * 10):
+        if value := seen():
+            return value
+        time.sleep(.1)
+    raise AssertionError(f"{what} did not come")
+
+
+def failed_start(*arguments):
+    """The end of a service that must not start."""
+    return subprocess.run([ATTEND, "serve", "--port", "0", *map(str, arguments)], capture_output=True, encoding="utf-8", timeout=PATIENCE, check=False)
 
 
 def copied_model(folder, languages, of=MODEL):

@@ -9,7 +9,6 @@
 #include "attend/error.h"
 #include "serve/json_request.h"
 #include "serve/tasks/translation/model_choice.h"
-#include "serve/tasks/translation/native_api.h"
 #include "tasks/translation/alternatives.h"
 #include "tasks/translation/translation_json.h"
 

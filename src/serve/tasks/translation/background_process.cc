@@ -12,10 +12,9 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <string_view>
 
 #include "attend/error.h"
-#include "base/python_interpreter.h"
+#include "base/process.h"
 
 namespace attend {
 namespace {
@@ -25,12 +24,8 @@ constexpr int kLowestPriority = 19;
 
 // Threads that wait in turns: spinning ones would take the processors from others.
 std::vector<std::string> Environment() {
-  constexpr std::string_view kWait = "OMP_WAIT_POLICY=";
-  std::vector<std::string> variables;
-  for (char** variable = environ; *variable != nullptr; ++variable) {
-    if (!std::string_view(*variable).starts_with(kWait)) variables.emplace_back(*variable);
-  }
-  variables.push_back(std::string(kWait) + "passive");
+  std::vector<std::string> variables = EnvironmentWithout("OMP_WAIT_POLICY");
+  variables.emplace_back("OMP_WAIT_POLICY=passive");
   return variables;
 }
 
@@ -67,14 +62,12 @@ void CloseFiles() {
 BackgroundProcess::BackgroundProcess(const std::vector<std::string>& arguments,
                                      const std::filesystem::path& log) {
   std::vector<std::string> texts = arguments, variables = Environment();
-  const std::vector<char*> pointers = Pointers(texts), environment = Pointers(variables);
+  std::vector<char*> pointers = Pointers(texts), environment = Pointers(variables);
   const int file = open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   const pid_t parent = getpid();
   if (file >= 0) id_ = fork();
   const int reason = errno;
-  if (id_ == 0)
-    Become(parent, const_cast<char**>(pointers.data()), const_cast<char**>(environment.data()),
-           file);
+  if (id_ == 0) Become(parent, pointers.data(), environment.data(), file);
   if (file >= 0) close(file);
   if (id_ > 0) return;
   throw Error(ErrorKind::kRuntime, fmt::format("can't start '{}' with its log in '{}': {}",
@@ -84,8 +77,7 @@ BackgroundProcess::BackgroundProcess(const std::vector<std::string>& arguments,
 BackgroundProcess::~BackgroundProcess() {
   if (Status()) return;
   kill(id_, SIGKILL);
-  while (waitpid(id_, nullptr, 0) < 0 && errno == EINTR) {
-  }
+  AwaitEnd(id_);
 }
 
 std::optional<int> BackgroundProcess::Status() {

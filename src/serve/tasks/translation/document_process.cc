@@ -19,6 +19,7 @@
 #include "attend/error.h"
 #include "base/excerpt.h"
 #include "base/files.h"
+#include "base/process.h"
 #include "serve/refusal.h"
 #include "serve/tasks/translation/file_check.h"
 #include "text/utf8.h"
@@ -132,8 +133,7 @@ DocumentProcess::~DocumentProcess() { End(); }
 void DocumentProcess::End() {
   if (process_ > 0) {
     kill(-process_, SIGKILL);
-    while (waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
-    }
+    AwaitEnd(process_);
   }
   process_ = 0;
   for (int* end : {&requests_, &answers_}) {
@@ -234,8 +234,7 @@ void DocumentProcess::ThrowEnded() {
   int status = 0;
   if (const pid_t process = std::exchange(process_, 0); process > 0) {
     kill(-process, SIGKILL);  // where it has only closed its end
-    while (waitpid(process, &status, 0) < 0 && errno == EINTR) {
-    }
+    status = AwaitEnd(process);
   }
   const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   if (signal == SIGXCPU) {

@@ -80,36 +80,6 @@ std::string DoneEvent(const TranslationJob& job) {
 
 }  // namespace
 
-void CheckLimits(RequestOptions asked, const ServeOptions& options) {
-  CheckTranslationOptions(asked.translation);
-  if (asked.translation.beam_size > options.max_beam_size) {
-    throw Error(ErrorKind::kUsage, fmt::format("beam_size is {}, expected at most {} here",
-                                               asked.translation.beam_size, options.max_beam_size));
-  }
-  const TranslationOptions& translation = asked.translation;
-  const int64_t drawn = Draws(translation) ? translation.n_best : 0;
-  for (const auto& [name, count] :
-       {std::pair{"n_best", drawn}, {"mbr_samples", translation.mbr_samples}}) {
-    if (count <= options.max_beam_size) continue;
-    throw Error(ErrorKind::kUsage, fmt::format("{} is {}, expected at most {} here", name, count,
-                                               options.max_beam_size));
-  }
-  if (asked.protect && !options.translator.protect) {
-    throw Error(ErrorKind::kUsage, "protect is true, but this server runs with --protect=false");
-  }
-  if (!asked.attention) return;
-  RequestOptions most = asked;
-  LimitToAttention(&most.translation);
-  const FieldList wanted = Fields(asked), limits = Fields(most);
-  for (const char* name : {"n_best", "max_length", "min_length"}) {
-    const std::string value = wanted.Find(name)->ValueText(),
-                      limit = limits.Find(name)->ValueText();
-    if (value == limit) continue;
-    throw Error(ErrorKind::kUsage,
-                fmt::format("{} is {}, expected at most {} with attention", name, value, limit));
-  }
-}
-
 Json SentenceToJson(const ServedTranslator& model, const JobSentence& sentence) {
   const std::vector<PairScore>& attention = sentence.result.attention;
   Json hypotheses = Json::array();

@@ -13,9 +13,6 @@
 
 namespace attend {
 
-// Throws Error(kUsage) for what a request may not ask for here.
-void CheckLimits(RequestOptions asked, const ServeOptions& options);
-
 // A sentence of an answer: source, hypotheses, and attention where it was asked for and the source
 // has pieces.
 Json SentenceToJson(const ServedTranslator& model, const JobSentence& sentence);

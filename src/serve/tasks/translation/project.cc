@@ -36,6 +36,12 @@ int64_t NumberOf(const fs::path& directory) {
   return status == std::errc() && end == name.data() + name.size() ? number : 0;
 }
 
+// The name of the model that a project adapts.
+std::string ReadModel(const fs::path& project) {
+  const fs::path file = project / kProjectFile;
+  return MemberOf<std::string>(ParseJson(ReadFile(file), file.string()), "model", file.string());
+}
+
 }  // namespace
 
 FieldList Fields(ProjectVersion& version) {
@@ -56,10 +62,10 @@ bool IsProjectName(const std::string& name) {
 }
 
 std::string ModelOfProject(const fs::path& adapter) {
-  const fs::path file = adapter.parent_path() / kProjectFile;
+  const fs::path project = adapter.parent_path();
   std::error_code none;
-  if (adapter.filename() != kCurrent || !fs::exists(file, none)) return "";
-  return MemberOf<std::string>(ParseJson(ReadFile(file), file.string()), "model", file.string());
+  const bool served = adapter.filename() == kCurrent && fs::exists(project / kProjectFile, none);
+  return served ? ReadModel(project) : "";
 }
 
 void RemoveLeftovers(const fs::path& projects) {
@@ -98,8 +104,7 @@ Project::Project(const fs::path& directory, const std::string& model) : director
 Project::Project(const fs::path& directory) : directory_(directory) { Open(); }
 
 void Project::Open() {
-  const fs::path file = directory_ / kProjectFile;
-  model_ = MemberOf<std::string>(ParseJson(ReadFile(file), file.string()), "model", file.string());
+  model_ = ReadModel(directory_);
   log_ = std::make_unique<GrowingFile>(directory_ / kLogFile);
   const std::string text = ReadFile(log_->path());
   const size_t whole = text.rfind('\n') + 1;  // 0 where there is none

@@ -12,6 +12,7 @@
 #include "base/excerpt.h"
 #include "base/failure.h"
 #include "base/files.h"
+#include "base/process.h"
 #include "serve/refusal.h"
 #include "serve/tasks/translation/background_process.h"
 
@@ -39,9 +40,7 @@ std::chrono::steady_clock::duration SecondsOf(double seconds) {
       std::chrono::duration<double>(seconds));
 }
 
-fs::path TrainingProgram() {
-  return fs::read_symlink("/proc/self/exe").parent_path() / "attend-train";
-}
+fs::path TrainingProgram() { return OwnProgram().parent_path() / "attend-train"; }
 
 // Why nothing can be trained here, or "".
 std::string WhyNoTraining() {

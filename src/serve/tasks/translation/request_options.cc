@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
+#include "attend/error.h"
 #include "tasks/translation/translation_options.h"
 
 namespace attend {
@@ -59,8 +61,8 @@ FieldList Fields(RequestOptions& options) {
                              "min_length",
                              "allow_unknown",
                              "alignments",
-                             "alignment_layer"}))
-      .Nest("", Fields(options.translation).Select({"quality"}))
+                             "alignment_layer",
+                             "quality"}))
       .Add("protect", &options.protect,
            "copy the spans that training protected exactly; false: translate them like other text")
       .Add("attention", &options.attention,
@@ -79,6 +81,36 @@ FieldList Fields(RequestOptions& options) {
       .Add("stream", &options.stream, "answer with an event for each sentence as it is ready")
       .Nest("", Fields(options.queue));
   return fields;
+}
+
+void CheckLimits(RequestOptions asked, const ServeOptions& options) {
+  CheckTranslationOptions(asked.translation);
+  if (asked.translation.beam_size > options.max_beam_size) {
+    throw Error(ErrorKind::kUsage, fmt::format("beam_size is {}, expected at most {} here",
+                                               asked.translation.beam_size, options.max_beam_size));
+  }
+  const TranslationOptions& translation = asked.translation;
+  const int64_t drawn = Draws(translation) ? translation.n_best : 0;
+  for (const auto& [name, count] :
+       {std::pair{"n_best", drawn}, {"mbr_samples", translation.mbr_samples}}) {
+    if (count <= options.max_beam_size) continue;
+    throw Error(ErrorKind::kUsage, fmt::format("{} is {}, expected at most {} here", name, count,
+                                               options.max_beam_size));
+  }
+  if (asked.protect && !options.translator.protect) {
+    throw Error(ErrorKind::kUsage, "protect is true, but this server runs with --protect=false");
+  }
+  if (!asked.attention) return;
+  RequestOptions most = asked;
+  LimitToAttention(&most.translation);
+  const FieldList wanted = Fields(asked), limits = Fields(most);
+  for (const char* name : {"n_best", "max_length", "min_length"}) {
+    const std::string value = wanted.Find(name)->ValueText(),
+                      limit = limits.Find(name)->ValueText();
+    if (value == limit) continue;
+    throw Error(ErrorKind::kUsage,
+                fmt::format("{} is {}, expected at most {} with attention", name, value, limit));
+  }
 }
 
 }  // namespace attend

@@ -58,6 +58,9 @@ FieldList Fields(RequestOptions& options);
 // What a request asks that names nothing.
 RequestOptions UsualRequest(const ServeOptions& options);
 
+// Throws Error(kUsage) for what a request may not ask for here.
+void CheckLimits(RequestOptions asked, const ServeOptions& options);
+
 }  // namespace attend
 
 #endif  // ATTEND_SERVE_TASKS_TRANSLATION_REQUEST_OPTIONS_H_

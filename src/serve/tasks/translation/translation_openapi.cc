@@ -179,12 +179,12 @@ void DescribeNative(Json* paths) {
                Content(json, Reference("AlternativesRequest")));
 }
 
-// 501: documents need the Python package.
 void DescribeMemories(Json* paths) {
   (*paths)[kMemoriesRoute]["get"] =
       Operation("the translation memories", Content("application/json", Reference("Memories")), {});
 }
 
+// 501: documents need the Python package.
 void DescribeFiles(Json* paths) {
   const std::string json = "application/json";
   const std::vector<int> refusals = {400, 403, 413, 415, 421, 429, 500, 501, 503, 504};
