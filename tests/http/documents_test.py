@@ -289,7 +289,7 @@ def test_a_client_that_leaves_ends_the_process(tmp_path):
 
 
 def test_a_deadline_ends_the_process(tmp_path):
-    with with_reader(tmp_path, "--request-timeout", 1) as (server, files):
+    with with_reader(tmp_path, "--request-timeout", 4) as (server, files):  # time for the reader to begin
         server.get("/frontend/settings")
         assert post_parts(server, "/translate_file", LANGUAGES, ("a.srt", ENDLESS.format(str(tmp_path / "pid")).encode()))[0] == 504
         assert gone(tmp_path, files)
