@@ -294,4 +294,11 @@ def contents(output):
 def assert_same(output, unbroken):
     found, expected = contents(output), contents(unbroken)
     assert sorted(found) == sorted(expected)
-    assert [name for name in expected if found[name] != expected[name]] == []
+    differing = [first_difference(name, found[name], expected[name]) for name in expected if found[name] != expected[name]]
+    assert not differing, differing
+
+
+def first_difference(name, found, expected):
+    """The name, and what stands around the first byte that differs."""
+    at = len(os.path.commonprefix([found, expected]))
+    return name, at, found[max(0, at - 200):at + 40], expected[max(0, at - 200):at + 40]

@@ -55,6 +55,10 @@ void SetUpTorch(int threads) {
   at::globalContext().setDeterministicAlgorithms(true, /*warn_only=*/false);
   // Memory that is about to be written need not be filled first.
   at::globalContext().setDeterministicFillUninitializedMemory(false);
+  // MKL's vector functions look for their processor at the first call, and note it in two writes
+  // without a lock (mkl_vml_serv_cpu_detect). A thread that reads between them takes a function of
+  // fewer right digits. So the first call is made here, while there is one thread.
+  at::ones({1}).exp();
 }
 
 void ParallelForTorch(ThreadPool* pool, int64_t tasks,
