@@ -89,6 +89,8 @@ struct AttentionSizes {
   // Queries of a text that attend together at most: what it takes to pack the keys of a head is
   // then little beside the products.
   static constexpr int64_t kTogether = 128;
+  // So many that see the same rows have the keys read as they lie.
+  static constexpr int64_t kOneByOne = 8;
   // Query rows of `query` [queries, stride] over rows that have keys at `keys` and values behind
   // them; the output is to be filled in.
   AttentionArguments Arguments(const float* query, int64_t stride, const float* const* rows,
@@ -107,13 +109,15 @@ struct AttentionSizes {
   }
 };
 
-// Fills in weights and scratch, and runs. Weights of several queries are kept where `keep` asks.
+// Fills in weights and scratch, and runs. Weights of several queries without lists are kept where
+// `keep` asks.
 inline void Attend(const KernelTable& kernels, bool keep, AttentionArguments* arguments,
                    Scratch* scratch) {
   AttentionArguments& a = *arguments;
   const int64_t rows = a.count + (a.queries - 1) * a.growth;
-  a.weights = keep || a.queries == 1 ? scratch->weights.Get(a.queries * a.heads * rows) : nullptr;
-  if (a.queries > 1) a.scratch = scratch->attention.Get(AttentionScratch(a));
+  const bool one_by_one = a.queries == 1 || a.lists != nullptr;
+  a.weights = keep || one_by_one ? scratch->weights.Get(a.queries * a.heads * rows) : nullptr;
+  if (!one_by_one) a.scratch = scratch->attention.Get(AttentionScratch(a));
   kernels.attention(a);
 }
 

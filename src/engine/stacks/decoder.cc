@@ -5,6 +5,22 @@
 #include <algorithm>
 
 namespace attend {
+namespace {
+
+// How many rows from row r on are hypotheses of one sentence at one position; their lists of rows
+// go into cache->lists.
+int64_t ListBeam(std::span<const DecoderRow> rows, int64_t r, DecoderCache* cache) {
+  cache->lists.clear();
+  for (int64_t next = r; next < std::ssize(rows); ++next) {
+    const int32_t own = rows[next].hypothesis;
+    if (own / cache->beam_size() != rows[r].hypothesis / cache->beam_size()) break;
+    if (cache->positions[next] != cache->positions[r]) break;
+    cache->lists.push_back(cache->hypotheses[own].rows.data());
+  }
+  return std::ssize(cache->lists);
+}
+
+}  // namespace
 
 Decoder::Decoder(const WeightSource& weights, const ModelConfig& config)
     : kernels_(&weights.kernels),
@@ -96,17 +112,23 @@ void Decoder::SelfAttend(int64_t layer, std::span<const DecoderRow> rows, const 
       ++queries;
     AttentionArguments arguments = sizes_.Arguments(
         projected + r * stride, stride, cache->hypotheses[rows[r].hypothesis].rows.data(), at);
+    arguments.growth = 1;
+    if (queries == 1 && config_.attention_window == 0) {
+      queries = ListBeam(rows, r, cache);
+      arguments.growth = 0;
+      arguments.lists = cache->lists.data();
+    }
     arguments.queries = queries;
     arguments.count = cache->positions[r] + 1;
-    arguments.growth = 1;
     arguments.output = context + r * values;
     cache->bias.Apply(cache->positions[r], &arguments);
     Attend(*kernels_, sinks.attention != nullptr, {config_.attention_window, cache->positions[r]},
            &arguments, scratch);
-    const int64_t most = sizes_.heads * (arguments.count + queries - 1);
+    const int64_t growth = arguments.growth,
+                  most = sizes_.heads * (arguments.count + (queries - 1) * growth);
     for (int64_t q = 0; sinks.attention && q < queries; ++q) {
       sinks.attention(AttentionPlace::kDecoderSelf, layer, r + q, arguments.weights + q * most,
-                      arguments.count + q);
+                      arguments.count + q * growth);
     }
   }
 }
@@ -137,14 +159,24 @@ void Decoder::CrossAttend(int64_t layer, std::span<const DecoderRow> rows, const
   float* query = scratch->projected.Get(count * keys);
   layers_[layer].cross_query.Apply(x_RD, count, &scratch->linear, query);
   float* context = scratch->context.Get(count * values);
-  for (int64_t r = 0; r < count; ++r) {
+  for (int64_t r = 0, queries; r < count; r += queries) {
     const std::vector<const float*>& source = cache->SourceOf(rows[r].hypothesis).rows;
     const int64_t seen = std::ssize(source);
+    queries = 1;
+    while (queries < AttentionSizes::kTogether && r + queries < count &&
+           &cache->SourceOf(rows[r + queries].hypothesis).rows == &source)
+      ++queries;
     AttentionArguments arguments = sizes_.Arguments(query + r * keys, keys, source.data(), at);
+    arguments.queries = queries;
+    cache->lists.assign(queries, source.data());
+    if (queries <= AttentionSizes::kOneByOne) arguments.lists = cache->lists.data();
     arguments.count = seen;
     arguments.output = context + r * values;
     Attend(*kernels_, sinks.attention != nullptr, &arguments, scratch);
-    if (sinks.attention) sinks.attention(AttentionPlace::kCross, layer, r, arguments.weights, seen);
+    for (int64_t q = 0; sinks.attention && q < queries; ++q) {
+      sinks.attention(AttentionPlace::kCross, layer, r + q,
+                      arguments.weights + q * sizes_.heads * seen, seen);
+    }
   }
 }
 

@@ -82,6 +82,7 @@ struct DecoderCache {
   std::vector<RowList> hypotheses;  // sentences * beam_size
   std::vector<float*> new_rows;     // of the rows now running or starting
   std::vector<int64_t> positions;
+  std::vector<const float* const*> lists;  // of the rows that attend together
   ScoreBias bias;  // of distances among them and those before
 
  private:

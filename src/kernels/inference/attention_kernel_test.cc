@@ -153,6 +153,75 @@ TEST_P(AttentionKernelTest, QueriesTogetherAttendAsEachAlone) {
   }
 }
 
+// Hypotheses of a beam, of which the first `shared` rows are the same; later ones are so by chance.
+struct BeamCase {
+  int64_t queries, count, shared, heads, d_k, d_v;
+};
+
+void ExpectBeam(const KernelTable& kernels, const BeamCase& c, bool biased) {
+  const int64_t row_count = 40, width = c.heads * (c.d_k + c.d_v);
+  const int64_t query_stride = c.heads * c.d_k + 3, output_stride = c.heads * c.d_v + 2;
+  const auto query = RandomFloats(c.queries * query_stride, 1),
+             cache = RandomFloats(row_count * width, 2);
+  std::vector<std::vector<const float*>> rows(c.queries);
+  std::vector<const float* const*> lists;
+  for (int64_t q = 0; q < c.queries; ++q) {
+    for (int64_t j = 0; j < c.count; ++j) {
+      const int64_t row = j < c.shared ? j : j * (q % 3 + 1);
+      rows[q].push_back(cache.data() + row % row_count * width);
+    }
+    lists.push_back(rows[q].data());
+  }
+  std::vector<float> weights(c.queries * c.heads * c.count + 1, 5),
+      output(c.queries * output_stride, 5);
+  std::vector<float> alone_weights = weights, alone_output = output;
+  AttentionArguments arguments = {query.data(),
+                                  query_stride,
+                                  c.queries,
+                                  nullptr,
+                                  0,
+                                  c.heads * c.d_k,
+                                  c.count,
+                                  0,
+                                  c.heads,
+                                  c.d_k,
+                                  c.d_v,
+                                  0.3f,
+                                  weights.data(),
+                                  output.data(),
+                                  output_stride};
+  const auto biases = RandomFloats(c.heads * (c.count + 2), 3);
+  if (biased) arguments.bias = biases.data(), arguments.bias_stride = c.count + 2;
+  arguments.lists = lists.data();
+  kernels.attention(arguments);
+  arguments.lists = nullptr;
+  arguments.queries = 1;
+  for (int64_t q = 0; q < c.queries; ++q) {
+    arguments.query = query.data() + q * query_stride;
+    arguments.rows = lists[q];
+    arguments.weights = alone_weights.data() + q * c.heads * c.count;
+    arguments.output = alone_output.data() + q * output_stride;
+    ReferenceKernels()->attention(arguments);
+  }
+  EXPECT_EQ(weights, alone_weights);
+  EXPECT_EQ(output, alone_output);
+}
+
+TEST_P(AttentionKernelTest, ABeamAttendsAsEachHypothesisAlone) {
+  for (const BeamCase& each : {BeamCase{4, 33, 20, 8, 64, 64},
+                               {4, 16, 16, 2, 64, 64},
+                               {4, 21, 3, 5, 13, 21},
+                               {6, 17, 9, 4, 40, 24},
+                               {3, 12, 7, 6, 16, 130},
+                               {1, 9, 0, 5, 32, 32},
+                               {5, 0, 0, 1, 8, 8}}) {
+    for (const bool biased : {false, true}) {
+      ExpectBeam(kernels_, each, biased);
+      ExpectBeam(reference_, each, biased);
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(All, SingleQueries,
                          testing::Combine(testing::ValuesIn(AvailableInstructionSets()),
                                           testing::Bool()),

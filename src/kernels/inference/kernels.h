@@ -72,12 +72,13 @@ struct NormArguments {
 };
 
 // Query rows over the keys and values of one sentence; all heads. Query q sees the first
-// count + q * growth rows.
+// count + q * growth rows, or those of a list of its own: hypotheses of one beam attend together,
+// and what they share is read once.
 struct AttentionArguments {
   const float* query;  // [queries, heads * d_k]
   int64_t query_stride;
   int64_t queries;
-  const float* const* rows;  // [count + (queries - 1) * growth]
+  const float* const* rows;  // [count + (queries - 1) * growth]; not read where there are lists
   int64_t keys;              // where in a row the keys begin, [heads * d_k]
   int64_t values;            // where in a row the values begin, [heads * d_v]
   int64_t count;
@@ -87,15 +88,17 @@ struct AttentionArguments {
   int64_t d_v;
   float scale;  // of the dot products
   // Out: each query has room for [heads, rows that the last one sees] and writes [heads, rows that
-  // it sees]. Several queries may leave it out.
+  // it sees]. Several queries without lists may leave it out.
   float* weights;
   float* output;  // [queries, heads * d_v], out
   int64_t output_stride;
-  float* scratch = nullptr;  // [AttentionScratch()], for several queries
+  float* scratch = nullptr;  // [AttentionScratch()], for several queries without lists
   // Null, or what is added to the scaled dot product of query q and row j in head h:
-  // bias[h * bias_stride + j - q].
+  // bias[h * bias_stride + j - q], with lists bias[h * bias_stride + j].
   const float* bias = nullptr;
   int64_t bias_stride = 0;
+  // Null, or [queries] lists of `count` rows; growth is 0 then.
+  const float* const* const* lists = nullptr;
 };
 
 // Floats that several queries need beside their results: some rows of weights, and the keys and the

@@ -227,16 +227,18 @@ ATTEND_WITH_FMA void AttendHead(const AttentionArguments& a, int64_t query, int6
   float* output = a.output + query * a.output_stride + h * a.d_v;
   for (int64_t v = 0; v < a.d_v; ++v) output[v] = 0;
   if (count == 0) return;
+  const float* const* rows = a.lists != nullptr ? a.lists[query] : a.rows;
+  const int64_t nearer = a.lists != nullptr ? 0 : query;  // than the first query is to a row
   for (int64_t j = 0; j < count; ++j) {
-    const float* key = a.rows[j] + a.keys + h * a.d_k;
+    const float* key = rows[j] + a.keys + h * a.d_k;
     Lanes dot;
     for (int64_t k = 0; k < a.d_k; ++k) dot[k] = MulAdd(q[k], key[k], dot[k]);
     weights[j] = dot.Total() * a.scale;
-    if (a.bias != nullptr) weights[j] += a.bias[h * a.bias_stride + j - query];
+    if (a.bias != nullptr) weights[j] += a.bias[h * a.bias_stride + j - nearer];
   }
   Softmax(weights, count);
   for (int64_t j = 0; j < count; ++j) {
-    const float* value = a.rows[j] + a.values + h * a.d_v;
+    const float* value = rows[j] + a.values + h * a.d_v;
     for (int64_t v = 0; v < a.d_v; ++v) output[v] = MulAdd(weights[j], value[v], output[v]);
   }
 }
