@@ -28,6 +28,7 @@
 #include "tasks/loaded_model.h"
 #include "tasks/task_names.h"
 #include "tasks/translation/dual_cross_entropy.h"
+#include "text/compressor.h"
 
 namespace attend {
 namespace {
@@ -132,6 +133,8 @@ void CheckOutputs(const CleanOptions& options, const std::vector<std::string>& i
     if (input != "-") taken[place_of(input)] = "read";
   }
   std::vector<std::string> written = options.output;
+  for (const std::string& path : written) Compressor::RefuseOthers("--output", path);
+  Compressor::RefuseOthers("--dropped", options.dropped);
   for (const std::string& path : {options.dropped, options.report}) {
     if (!path.empty()) written.push_back(path);
   }

@@ -1,9 +1,12 @@
 #include "text/compressor.h"
 
+#include <fmt/format.h>
 #include <zlib.h>
 #include <zstd.h>
 
 #include <new>
+
+#include "attend/error.h"
 
 namespace attend {
 namespace {
@@ -83,6 +86,16 @@ std::unique_ptr<Compressor> Compressor::ForName(std::string_view path) {
   if (path.ends_with(".gz")) return std::make_unique<GzipCompressor>();
   if (path.ends_with(".zst")) return std::make_unique<ZstdCompressor>();
   return std::make_unique<NoCompressor>();
+}
+
+void Compressor::RefuseOthers(std::string_view option, std::string_view path) {
+  for (const std::string_view suffix : {".bz2", ".xz", ".lz4", ".zip", ".7z"}) {
+    if (!path.ends_with(suffix)) continue;
+    throw Error(ErrorKind::kUsage,
+                fmt::format("{} is '{}', and {} files are not written; expected .gz, .zst, or "
+                            "another name for plain text",
+                            option, path, suffix));
+  }
 }
 
 }  // namespace attend

@@ -12,6 +12,9 @@ namespace attend {
 class Compressor {
  public:
   static std::unique_ptr<Compressor> ForName(std::string_view path);
+  // Throws Error(kUsage) where the path, which `option` gave, ends as other compressed files do:
+  // plain text under such a name would be taken for a damaged file.
+  static void RefuseOthers(std::string_view option, std::string_view path);
   virtual ~Compressor() = default;
 
   // Compresses more text; returns the bytes that are ready.

@@ -154,6 +154,8 @@ CASES = [
     ("clean", "--source {F}/text --output {F}/folder", 1, "{F}/folder"),
     ("clean", "--source - --target - --output {F}/a {F}/b", 2, "given twice"),
     ("clean", "--source {F}/text --output {F}/text", 2, "{F}/text' is read already"),
+    ("clean", "--source {F}/text --output {F}/a.bz2", 2, "--output is '{F}/a.bz2', and .bz2 files are not written"),
+    ("clean", "--source {F}/text --output {F}/a --dropped {F}/b.xz", 2, "--dropped is '{F}/b.xz'"),
     ("clean", "--pairs {F}/little.tsv --output {F}/a", 3, "UTF-16 text"),
     ("distill", "--teacher {G} --recipe {F}/gone --output {F}/out", 3, "{F}/gone"),
     ("back-translate", "--model {G} --text {F}/text --recipe {F}/text --output {F}/out", 2, "{F}/text:1"),

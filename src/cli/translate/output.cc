@@ -21,18 +21,6 @@ bool IsDevice(const fs::path& path) {
   return !path.has_filename() || (fs::exists(status) && !fs::is_regular_file(status));
 }
 
-// Plain text under such a name would be taken for a damaged file.
-void RefuseOtherCompression(const fs::path& path) {
-  for (const char* suffix : {".bz2", ".xz", ".lz4", ".zip", ".7z"}) {
-    if (path.extension() != suffix) continue;
-    throw Error(
-        ErrorKind::kUsage,
-        fmt::format("--output is '{}', and {} files are not written; expected .gz, .zst, or "
-                    "another name for plain text",
-                    path.string(), suffix));
-  }
-}
-
 void WriteToStandardOutput(std::string_view text) {
   errno = 0;
   if (std::fwrite(text.data(), 1, text.size(), stdout) < text.size() || std::fflush(stdout) != 0) {
@@ -52,7 +40,7 @@ TranslationOutput::TranslationOutput(const std::string& path, const JobKey& key,
                             "name",
                             path == "-" ? "standard output" : "'" + path + "'"));
   }
-  RefuseOtherCompression(path);
+  Compressor::RefuseOthers("--output", path);
   if (!device) {
     partial_ = std::make_unique<PartialFile>(path, key, resume, log);
   } else if (path != "-") {
