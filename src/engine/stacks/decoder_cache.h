@@ -83,7 +83,7 @@ struct DecoderCache {
   std::vector<float*> new_rows;     // of the rows now running or starting
   std::vector<int64_t> positions;
   std::vector<const float* const*> lists;  // of the rows that attend together
-  ScoreBias bias;  // of distances among them and those before
+  ScoreBias bias;                          // of distances among them and those before
 
  private:
   void MakeRoom(int64_t count) {
