@@ -20,6 +20,7 @@ GOALS = (30, 35)  # BLEU on the validation text
 UPDATES, SHARE = 35000, 10  # of a whole training, 65 million target tokens; and the part of it that each seed has
 SEEDS = (1, 2, 3)
 VALIDATE_EVERY = 1000  # updates
+VALIDATIONS = 10  # of a shorter training: the best three, which are averaged, are then late ones
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,11 @@ def updates_of(work: Work) -> int:
 
 
 def settings_of(rival: Rival, updates: int, seed: int) -> Result:
-    return {"recipe": digest(rival.recipe), "updates": updates, "seed": seed}
+    return {"recipe": digest(rival.recipe), "updates": updates, "validate_every": validate_every(updates), "seed": seed}
+
+
+def validate_every(updates: int) -> int:
+    return max(1, min(VALIDATE_EVERY, updates // VALIDATIONS))
 
 
 def curve(metrics: list[Result]) -> list[Result]:
@@ -80,7 +85,7 @@ def translating_rate(work: Work, folder: pathlib.Path) -> float:
 def train(work: Work, rival: Rival, updates: int, seed: int) -> Result | None:
     """None where the budget ends before the training does."""
     folder = folder_of(work, rival, updates, seed)
-    every = max(1, min(VALIDATE_EVERY, updates // 2))
+    every = validate_every(updates)
     _, finished = work.train(folder, config=rival.recipe, data_dir=work.settings.data, max_updates=updates, validate_every=every,
                              checkpoint_every=every, seed=seed)
     if not finished:
@@ -199,4 +204,4 @@ def notes(work: Work) -> list[str]:
         f"Tokens a second of training are of `attend bench train` over {SPEED_UPDATES} updates with nothing beside it, and minutes are updates times what one took there; "
         "validations are left out. Validation BLEU decides when a goal is reached. Translating is by LibTorch on one thread for all "
         "three, the time to start among it. attend's own engine, which only the Transformer has, is not in this table.",
-        f"A tenth is {max(1, updates // SHARE):,} updates with the learning rate falling to its end: mean and standard deviation of seeds 1 to 3, as far as they are measured."]
+        f"A tenth is {max(1, updates // SHARE):,} updates with the learning rate falling to its end, validated ten times: mean and standard deviation of seeds 1 to 3, as far as they are measured."]
