@@ -26,18 +26,18 @@ export class GlossaryField {
     const typed = byId("glossary-terms"), endings = byId("glossary-endings");
     typed.value = settings.get("glossary") ?? "";
     endings.checked = settings.get("glossary-endings") === "true";
-    let typing = 0;
     const later = pause => {
-      clearTimeout(typing);
-      typing = setTimeout(() => {
-        settings.set("glossary", typed.value);
-        settings.set("glossary-endings", String(endings.checked));
-        changed();
-      }, pause);
+      settings.set("glossary", typed.value);
+      settings.set("glossary-endings", String(endings.checked));
+      this.asked();
+      this.typing = setTimeout(changed, pause);
     };
     typed.addEventListener("input", () => later(kPause));
     endings.addEventListener("change", () => later(0));
   }
+
+  // The terms as they stand are under way: nothing to tell of later.
+  asked() { clearTimeout(this.typing); }
 
   get terms() { return termsOf(byId("glossary-terms").value, byId("glossary-endings").checked); }
 

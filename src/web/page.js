@@ -184,6 +184,7 @@ function sourceLanguage() {
 
 async function retranslate() {
   clearTimeout(typing);
+  glossary.asked();
   running?.abort();
   running = null;
   hideRefusal();

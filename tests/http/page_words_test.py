@@ -1,6 +1,7 @@
 """The menu of other words at a word of the translation, and documents, on the page in a real Chromium."""
 
 import sys
+import time
 
 import pytest
 from server import HAS_PACKAGE, TEXT, command_line, serving
@@ -46,6 +47,8 @@ def test_the_menu_asks_for_the_glossary_and_for_quality(page):
     page.until(lambda: shown(page), "the menu")
     assert page.server.positions[-1]["glossary"] == [{"source": "garden", "target": "Garten", "flags": "ignore-case"}]
     assert page.server.positions[-1]["quality"] is True
+    time.sleep(0.8)  # longer than the page waits after the last key in the glossary, which has been asked with by now
+    assert shown(page)
 
 
 def test_the_menu_by_keyboard(page):
