@@ -38,7 +38,7 @@ NextToken ModelStepper::AskedOf(const StepRow& row) {
     never = own;
   }
   const bool whole = shortlist_ == nullptr || row.forced >= 0 || row.sampling != nullptr;
-  const ShortHead* head = whole ? nullptr : &short_heads_[row.hypothesis / cache_.beam_size()];
+  const ShortHead* head = whole ? nullptr : &short_heads_[cache_.SentenceOf(row.hypothesis)];
   return {row.forced, never, row.scored, row.also, head, row.sampling, row.most};
 }
 

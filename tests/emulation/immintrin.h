@@ -71,16 +71,6 @@ inline __m128i NarrowUnsigned(__m512i v) {
   return _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes));
 }
 
-inline __m512 ShuffleQuarters(__m512 a, __m512 b, int order) {
-  const Lanes of_a = Of(a), of_b = Of(b);
-  Lanes lanes{};
-  for (int i = 0; i < 16; ++i) {
-    const int from = 4 * (order >> i / 4 * 2 & 3) + i % 4;
-    lanes.f[i] = i < 8 ? of_a.f[from] : of_b.f[from];
-  }
-  return simde_mm512_loadu_ps(lanes.f);
-}
-
 }  // namespace emulated
 
 #undef _mm512_maskz_loadu_ps
@@ -90,7 +80,6 @@ inline __m512 ShuffleQuarters(__m512 a, __m512 b, int order) {
 #undef _mm512_cvtepi8_epi32
 #undef _mm512_cvtusepi32_epi8
 #undef _mm512_madd_epi16
-#undef _mm512_shuffle_f32x4
 #define _mm512_maskz_loadu_ps(mask, p) emulated::LoadSome(mask, p)
 #define _mm512_mask_storeu_ps(p, mask, v) emulated::StoreSome(p, mask, v)
 #define _mm512_cvtepi32_ps(v) emulated::ToFloat(v)
@@ -98,4 +87,3 @@ inline __m512 ShuffleQuarters(__m512 a, __m512 b, int order) {
 #define _mm512_cvtepi8_epi32(v) emulated::Widen(v)
 #define _mm512_cvtusepi32_epi8(v) emulated::NarrowUnsigned(v)
 #define _mm512_madd_epi16(a, b) simde_mm512_madd_epi16(a, b)
-#define _mm512_shuffle_f32x4(a, b, order) emulated::ShuffleQuarters(a, b, order)

@@ -89,7 +89,7 @@ struct AttentionSizes {
   // Queries of a text that attend together at most: what it takes to pack the keys of a head is
   // then little beside the products.
   static constexpr int64_t kTogether = 128;
-  // So many that see the same rows have the keys read as they lie.
+  // For up to so many that see the same rows, the keys are read where they lie.
   static constexpr int64_t kOneByOne = 8;
   // Query rows of `query` [queries, stride] over rows that have keys at `keys` and values behind
   // them; the output is to be filled in.

@@ -7,17 +7,13 @@
 namespace attend {
 namespace {
 
-// How many rows from row r on are hypotheses of one sentence at one position; their lists of rows
-// go into cache->lists.
-int64_t ListBeam(std::span<const DecoderRow> rows, int64_t r, DecoderCache* cache) {
-  cache->lists.clear();
-  for (int64_t next = r; next < std::ssize(rows); ++next) {
-    const int32_t own = rows[next].hypothesis;
-    if (own / cache->beam_size() != rows[r].hypothesis / cache->beam_size()) break;
-    if (cache->positions[next] != cache->positions[r]) break;
-    cache->lists.push_back(cache->hypotheses[own].rows.data());
-  }
-  return std::ssize(cache->lists);
+// How many rows from row r on, at most those that attend together, are as it is.
+template <class Alike>
+int64_t CountAlike(int64_t rows, int64_t r, const Alike& alike) {
+  const int64_t end = std::min(rows, r + AttentionSizes::kTogether);
+  int64_t next = r + 1;
+  while (next < end && alike(next)) ++next;
+  return next - r;
 }
 
 }  // namespace
@@ -106,15 +102,20 @@ void Decoder::SelfAttend(int64_t layer, std::span<const DecoderRow> rows, const 
   }
   float* context = scratch->context.Get(count * values);
   for (int64_t r = 0, queries; r < count; r += queries) {
-    const auto follows = [&](int64_t q) { return rows[r + q].hypothesis == rows[r].hypothesis; };
-    queries = 1;
-    while (queries < AttentionSizes::kTogether && r + queries < count && follows(queries))
-      ++queries;
-    AttentionArguments arguments = sizes_.Arguments(
-        projected + r * stride, stride, cache->hypotheses[rows[r].hypothesis].rows.data(), at);
+    const auto list = [&](int64_t row) {
+      return cache->hypotheses[rows[row].hypothesis].rows.data();
+    };
+    queries = CountAlike(count, r,
+                         [&](int64_t next) { return rows[next].hypothesis == rows[r].hypothesis; });
+    AttentionArguments arguments = sizes_.Arguments(projected + r * stride, stride, list(r), at);
     arguments.growth = 1;
-    if (queries == 1 && config_.attention_window == 0) {
-      queries = ListBeam(rows, r, cache);
+    if (queries == 1 && config_.attention_window == 0) {  // a beam at one position
+      queries = CountAlike(count, r, [&](int64_t next) {
+        return cache->SentenceOf(rows[next].hypothesis) == cache->SentenceOf(rows[r].hypothesis) &&
+               cache->positions[next] == cache->positions[r];
+      });
+      cache->lists.clear();
+      for (int64_t q = 0; q < queries; ++q) cache->lists.push_back(list(r + q));
       arguments.growth = 0;
       arguments.lists = cache->lists.data();
     }
@@ -162,10 +163,9 @@ void Decoder::CrossAttend(int64_t layer, std::span<const DecoderRow> rows, const
   for (int64_t r = 0, queries; r < count; r += queries) {
     const std::vector<const float*>& source = cache->SourceOf(rows[r].hypothesis).rows;
     const int64_t seen = std::ssize(source);
-    queries = 1;
-    while (queries < AttentionSizes::kTogether && r + queries < count &&
-           &cache->SourceOf(rows[r + queries].hypothesis).rows == &source)
-      ++queries;
+    queries = CountAlike(count, r, [&](int64_t next) {
+      return cache->SentenceOf(rows[next].hypothesis) == cache->SentenceOf(rows[r].hypothesis);
+    });
     AttentionArguments arguments = sizes_.Arguments(query + r * keys, keys, source.data(), at);
     arguments.queries = queries;
     cache->lists.assign(queries, source.data());

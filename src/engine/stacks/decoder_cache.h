@@ -74,8 +74,8 @@ struct DecoderCache {
     for (int64_t i = std::ssize(parents); i < live; ++i) first[i].rows.clear();
   }
 
-  int64_t beam_size() const { return beam_size_; }
-  const RowList& SourceOf(int32_t hypothesis) const { return sources[hypothesis / beam_size_]; }
+  int64_t SentenceOf(int32_t hypothesis) const { return hypothesis / beam_size_; }
+  const RowList& SourceOf(int32_t hypothesis) const { return sources[SentenceOf(hypothesis)]; }
 
   RowCache own_rows, source_rows;
   std::vector<RowList> sources;     // by sentence

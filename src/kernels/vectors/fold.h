@@ -3,8 +3,6 @@
 #ifndef ATTEND_KERNELS_VECTORS_FOLD_H_
 #define ATTEND_KERNELS_VECTORS_FOLD_H_
 
-#include <stdint.h>
-
 namespace attend {
 namespace {
 
@@ -23,15 +21,6 @@ template <class Vec>
 inline void StoreSums(const Vec (&v)[4], float scale, float* p) {
   StoreSumsOf(v[0].Fold(AddFours), v[1].Fold(AddFours), v[2].Fold(AddFours), v[3].Fold(AddFours),
               scale, p);
-}
-
-// The sums of four vectors at p, those of the next four at p + step, and so on.
-template <class Vec>
-inline void StoreSixteenSums(const Vec (&v)[16], float scale, float* p, int64_t step) {
-  for (int i = 0; i < 16; i += 4) {
-    const Vec four[4] = {v[i], v[i + 1], v[i + 2], v[i + 3]};
-    StoreSums(four, scale, p + i / 4 * step);
-  }
 }
 
 }  // namespace

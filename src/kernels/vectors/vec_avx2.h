@@ -12,7 +12,6 @@ namespace attend {
 namespace {
 
 constexpr int kTileRows = 6;  // 6 x 2 accumulators, 2 weights and a broadcast of 16 registers
-constexpr int kDotSums = 4;   // dot products at a time: sums of two registers each, of 16
 
 struct Vec {
   static constexpr int64_t kWidth = 8;

@@ -12,8 +12,6 @@ namespace {
 
 // 8 x 2 sums hide the latency of products; the addresses of more rows do not fit registers.
 constexpr int kTileRows = 8;
-constexpr int kDotSums =
-    16;  // dot products at a time: sums of 32 registers; more need the queries and addresses
 
 struct Vec {
   static constexpr int64_t kWidth = 16;
@@ -74,35 +72,6 @@ struct Vec {
 };
 
 using Lanes = Vec;  // what sums over a row run over, see kernels.h
-
-// As in fold.h, all sums at once.
-inline void StoreSixteenSums(const Vec (&v)[16], float scale, float* p, int64_t step) {
-  __m512 quarters[8], fours[4];
-#pragma GCC unroll 8
-  for (int i = 0; i < 8; ++i) {  // of two vectors
-    const __m512 a = v[i / 4 * 8 + i % 4].v, b = v[i / 4 * 8 + i % 4 + 4].v;
-    quarters[i] = _mm512_add_ps(_mm512_shuffle_f32x4(a, b, _MM_SHUFFLE(2, 0, 2, 0)),
-                                _mm512_shuffle_f32x4(a, b, _MM_SHUFFLE(3, 1, 3, 1)));
-  }
-#pragma GCC unroll 4
-  for (int i = 0; i < 4; ++i) {  // a Four of each of v[i], v[4 + i], v[8 + i] and v[12 + i]
-    const __m512 a = quarters[i], b = quarters[4 + i];
-    fours[i] = _mm512_add_ps(_mm512_shuffle_f32x4(a, b, _MM_SHUFFLE(2, 0, 2, 0)),
-                             _mm512_shuffle_f32x4(a, b, _MM_SHUFFLE(3, 1, 3, 1)));
-  }
-  const auto sums_of = [](__m512 a, __m512 b) {
-    return _mm512_add_ps(_mm512_unpacklo_ps(a, b), _mm512_unpackhi_ps(a, b));
-  };
-  const __m512d ab = _mm512_castps_pd(sums_of(fours[0], fours[1])),
-                cd = _mm512_castps_pd(sums_of(fours[2], fours[3]));
-  const __m512 sums = _mm512_mul_ps(_mm512_add_ps(_mm512_castpd_ps(_mm512_unpacklo_pd(ab, cd)),
-                                                  _mm512_castpd_ps(_mm512_unpackhi_pd(ab, cd))),
-                                    _mm512_set1_ps(scale));
-  _mm_storeu_ps(p, _mm512_castps512_ps128(sums));
-  _mm_storeu_ps(p + step, _mm512_extractf32x4_ps(sums, 1));
-  _mm_storeu_ps(p + 2 * step, _mm512_extractf32x4_ps(sums, 2));
-  _mm_storeu_ps(p + 3 * step, _mm512_extractf32x4_ps(sums, 3));
-}
 
 }  // namespace
 }  // namespace attend

@@ -12,7 +12,6 @@ namespace attend {
 namespace {
 
 constexpr int kTileRows = 6;  // 6 x 4 accumulators, 4 weights and a broadcast of 32 registers
-constexpr int kDotSums = 4;   // dot products at a time: sums of four registers each, of 32
 
 struct Quad {
   static constexpr int64_t kWidth = 4;

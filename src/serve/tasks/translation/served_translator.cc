@@ -46,9 +46,10 @@ class QueuedSentences : public SentenceQueue {
     JobSentence& mine = job->sentences[&done - job->sentences.data()];
     queue_->Done(done, [&] {
       mine.result = std::move(result);
-      DropLinksOfMatch(mine, &mine.result.translation);
       if (mine.remembered) {
         mine.result.translation = CopyOf(*mine.remembered, {.quality = mine.options.quality});
+      } else {
+        DropLinksOfMatch(mine, &mine.result.translation);
       }
       if (job->on_sentence) job->on_sentence(mine);
     });
