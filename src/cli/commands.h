@@ -9,6 +9,7 @@
 namespace attend {
 
 int RunAlign(const std::vector<std::string>& arguments);
+int RunAnnotate(const std::vector<std::string>& arguments);
 int RunAttention(const std::vector<std::string>& arguments);
 int RunBackTranslate(const std::vector<std::string>& arguments);
 int RunBench(const std::vector<std::string>& arguments);

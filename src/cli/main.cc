@@ -6,6 +6,7 @@ int main(int argc, char** argv) {
   const std::vector<attend::Command> commands = {
       {"align", "tell which words of parallel text are translations of each other",
        attend::RunAlign},
+      {"annotate", "write terms into the source side of parallel text", attend::RunAnnotate},
       {"attention", "show what the model looks at", attend::RunAttention},
       {"back-translate", "train on text of the target language alone, too",
        attend::RunBackTranslate},

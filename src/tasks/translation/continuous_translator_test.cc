@@ -2,14 +2,17 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <thread>
 
 #include "model/model_directory.h"
+#include "tasks/extend_directory.h"
 #include "tasks/translation/alternatives.h"
 
 namespace attend {
@@ -106,12 +109,15 @@ void RunAll(const std::vector<Sentence>& sentences, ContinuousTranslator* transl
   translator->Stop();
 }
 
-TEST(ContinuousTranslatorTest, EverySentenceGetsWhatItGetsAlone) {
-  const auto model = SmallTranslator();
+// Translates all together, and expects what Translator gives each.
+void ExpectAsAlone(
+    const std::shared_ptr<const Model>& model,
+    const std::function<void(Sentence*)>& change = [](Sentence*) {}) {
   WorkPool pool(2);
   ContinuousTranslator continuous(Load(model), {}, &pool);
   const Translator translator(model, {.threads = 1});
-  const std::vector<Sentence> sentences = MixedSentences(continuous);
+  std::vector<Sentence> sentences = MixedSentences(continuous);
+  std::ranges::for_each(sentences, [&](Sentence& sentence) { change(&sentence); });
   TestQueue queue(&pool);
   RunAll(sentences, &continuous, &queue);
   ASSERT_EQ(queue.results.size(), sentences.size());
@@ -134,6 +140,22 @@ TEST(ContinuousTranslatorTest, EverySentenceGetsWhatItGetsAlone) {
       EXPECT_EQ(one.cross[1][3][0].size(), sentence->ids.size() + 1);
     }
   }
+}
+
+TEST(ContinuousTranslatorTest, EverySentenceGetsWhatItGetsAlone) {
+  ExpectAsAlone(SmallTranslator());
+}
+
+TEST(ContinuousTranslatorTest, SoDoSentencesWithTermsThatTheModelReads) {
+  const std::string output = testing::TempDir() + "continuous_terms";
+  ExtendDirectory(ATTEND_SOURCE_DIR "/tests/data/golden_v1",
+                  std::vector<std::string>{"<term>", "<is>", "</term>"}, output);
+  const auto glossary = std::make_shared<const Glossary>(std::vector<GlossaryTerm>{
+      {.source = "tavo", .target = "sane"}, {.source = "mipa", .target = "Ω"}});
+  ExpectAsAlone(LoadModel(output), [&](Sentence* sentence) {
+    sentence->options.glossary = glossary;
+    sentence->attention = false;  // with it terms are not read
+  });
 }
 
 TEST(ContinuousTranslatorTest, WhatIsNotWantedIsDropped) {

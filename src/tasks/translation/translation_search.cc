@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string_view>
 #include <utility>
 
 #include "attend/error.h"
@@ -10,6 +11,7 @@
 #include "tasks/translation/quality.h"
 #include "tasks/translation/translation_options.h"
 #include "text/lines.h"
+#include "text/term_annotation.h"
 #include "text/text_parts.h"
 #include "text/utf8.h"
 
@@ -36,6 +38,12 @@ void MakeSampled(const TranslationOptions& options, SearchInput* input) {
                                              .top_p = options.top_p},
                                 .count = options.sample ? options.n_best : options.mbr_samples,
                                 .seed = static_cast<uint64_t>(options.seed)};
+}
+
+// A match of the memory behind the text has terms of its own.
+std::vector<FoundTerm> TermsIn(const TaskRunner& runner, std::string_view text,
+                               const Glossary& glossary) {
+  return glossary.finder().Find(ReadsMatches(runner.source()) ? WithoutMatch(text) : text);
 }
 
 // Behind every hypothesis that there is.
@@ -129,10 +137,8 @@ SentenceTerms TermsOf(const TaskRunner& runner, const std::string& text,
                       const TranslationOptions& options, bool protect) {
   if (options.glossary == nullptr) return {};
   runner.CheckWritesFromTheBeginning("the glossary");
-  // A match of the memory behind the text has terms of its own.
-  const std::string repaired =
-      RepairUtf8(ReadsMatches(runner.source()) ? WithoutMatch(text) : std::string_view(text));
-  std::vector<FoundTerm> found = options.glossary->finder().Find(repaired);
+  const std::string repaired = RepairUtf8(text);
+  std::vector<FoundTerm> found = TermsIn(runner, repaired, *options.glossary);
   if (protect) {
     const std::vector<TextPart> spans = runner.protection().Find(repaired);
     std::erase_if(found, [&](const FoundTerm& term) {
@@ -155,6 +161,24 @@ SentenceTerms TermsOf(const TaskRunner& runner, const std::string& text,
   auto paths = std::make_shared<const TermPaths>(found, runner.token_texts(), encode);
   if (paths->count() > 0) terms.paths = std::move(paths);
   return terms;
+}
+
+void ReadSource::Realign(Hypothesis* hypothesis) const {
+  if (words.empty()) return;
+  for (AlignmentLink& link : hypothesis->alignment) link.source = words.at(link.source);
+}
+
+ReadSource ReadWithTerms(const TaskRunner& runner, const std::string& text,
+                         const std::vector<int32_t>& ids, const TranslationOptions& options) {
+  ReadSource plain{text, ids, {}};
+  if (options.glossary == nullptr || !ReadsTerms(runner.source())) return plain;
+  const std::string repaired = RepairUtf8(text);
+  const std::vector<FoundTerm> found = TermsIn(runner, repaired, *options.glossary);
+  if (found.empty()) return plain;
+  AnnotatedText annotated = WithTerms(repaired, found);
+  std::vector<int32_t> longer = runner.source().Encode(annotated.text);
+  if (std::ssize(longer) > runner.max_source_tokens()) return plain;
+  return {std::move(annotated.text), std::move(longer), std::move(annotated.words)};
 }
 
 std::vector<Hypothesis> MakeHypotheses(std::vector<SearchResult> results,

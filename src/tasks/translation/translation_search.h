@@ -3,7 +3,9 @@
 #ifndef ATTEND_TASKS_TRANSLATION_TRANSLATION_SEARCH_H_
 #define ATTEND_TASKS_TRANSLATION_TRANSLATION_SEARCH_H_
 
+#include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "attend/translator.h"
@@ -44,6 +46,22 @@ struct SentenceTerms {
 };
 SentenceTerms TermsOf(const TaskRunner& runner, const std::string& text,
                       const TranslationOptions& options, bool protect = true);
+
+// A source as the model reads it.
+struct ReadSource {
+  std::string text;
+  std::vector<int32_t> ids;  // of the text, without eos
+  // For each white-space word of the text the one of the given text; empty: they are the same.
+  std::vector<int64_t> words;
+
+  // Makes an alignment of the text one of the given text.
+  void Realign(Hypothesis* hypothesis) const;
+};
+
+// With the terms of the options' glossary in it (WithTerms), where the model reads terms and its
+// positions reach so far. `text` is masked, and has these ids.
+ReadSource ReadWithTerms(const TaskRunner& runner, const std::string& text,
+                         const std::vector<int32_t>& ids, const TranslationOptions& options);
 
 // With the special ids of the model, for beams of any size. The runner must outlive it.
 SearchModel MakeSearchModel(const TaskRunner& runner);

@@ -114,16 +114,27 @@ struct Translator::Impl {
                                            std::span<const MaskedText> masked, Request request,
                                            const TranslationOptions& options) const {
     runner.target();  // throws where there is none
+    const std::span<const std::vector<int32_t>> plain = request.sources;
+    std::vector<ReadSource> sources;
     std::vector<std::string> read;
-    for (const MaskedText& each : masked) read.push_back(each.text);
+    std::vector<std::vector<int32_t>> ids;
+    for (size_t i = 0; i < texts.size(); ++i) {
+      ReadSource& source =
+          sources.emplace_back(ReadWithTerms(runner, masked[i].text, plain[i], options));
+      read.push_back(std::move(source.text));
+      ids.push_back(std::move(source.ids));
+    }
     request.texts = texts;
     request.read = read;
+    request.sources = ids;
     std::vector<Translation> translations = Translate(request, options);
     for (size_t i = 0; i < translations.size(); ++i) {
       if (request.SaysNothing(i)) continue;
-      translations[i].unknown_characters = runner.UnknownCharacters(read[i], request.sources[i]);
-      for (Hypothesis& hypothesis : translations[i].hypotheses)
+      translations[i].unknown_characters = runner.UnknownCharacters(masked[i].text, plain[i]);
+      for (Hypothesis& hypothesis : translations[i].hypotheses) {
+        sources[i].Realign(&hypothesis);
         runner.protection().Restore(texts[i], masked[i], &hypothesis);
+      }
     }
     return translations;
   }
@@ -256,7 +267,8 @@ Translation Translator::Alternatives(const std::string& text, const std::string&
   const std::vector<int32_t> source = Encode(text);
   const MaskedText masked = impl_->runner.protection().Mask(text);
   const std::vector<int32_t> begun = impl_->BeginningOf(masked, prefix);
-  const Request one{.sources = {&source, 1}, .texts = {&text, 1}, .prefixes = {&begun, 1}};
+  const ReadSource read = ReadWithTerms(impl_->runner, masked.text, source, best);
+  const Request one{.sources = {&read.ids, 1}, .texts = {&text, 1}, .prefixes = {&begun, 1}};
   if (one.SaysNothing(0)) return CopyOf(text, best);
   const std::vector<std::vector<int32_t>> begins = impl_->LongerByAToken(one, count, best);
   const size_t ways = begins.size();
