@@ -115,8 +115,11 @@ struct TranslationOptions {
   int64_t min_length = 0;      // least number of visible tokens before eos
   bool allow_unknown = false;  // the output may contain the unknown token
   // Translations hold its terms, as often as the text has them, where the model can write them
-  // within max_length: a beam search with constraints. Not for outputs that are drawn, nor for ids.
+  // within max_length: a beam search with constraints. A model that was taught to read terms gets
+  // them with the text. Not for outputs that are drawn, nor for ids.
   std::shared_ptr<const Glossary> glossary;
+  // Texts begin with so many bytes that tell a model its task. No terms are found there.
+  size_t instruction_bytes = 0;
   bool scores = true;  // false: a greedy search leaves them 0 and is a little faster
   bool alignments = false;
   int64_t alignment_layer = 0;  // the decoder layer, from 1; 0: ModelConfig::AlignmentLayer()

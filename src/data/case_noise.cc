@@ -5,6 +5,24 @@
 #include "text/utf8.h"
 
 namespace attend {
+namespace {
+
+// Of all but what stands in angle brackets without a space, as <term> does: such tokens have one
+// spelling.
+std::string Changed(std::string_view text, std::string (*change)(std::string_view)) {
+  std::string changed;
+  size_t done = 0;
+  for (size_t begin = 0; (begin = text.find('<', begin)) != text.npos; ++begin) {
+    const size_t end = text.find_first_of("<> \t", begin + 1);
+    if (end == text.npos || text[end] != '>') continue;
+    changed += change(text.substr(done, begin - done));
+    changed += text.substr(begin, end + 1 - begin);
+    done = end + 1;
+  }
+  return changed + change(text.substr(done));
+}
+
+}  // namespace
 
 void CaseNoise::Apply(const Origin& origin, uint64_t time, std::vector<std::string>* texts) const {
   if (share_ == 0) return;
@@ -15,7 +33,7 @@ void CaseNoise::Apply(const Origin& origin, uint64_t time, std::vector<std::stri
   if (draw >= 2 * share_) return;
   for (std::string& text : *texts) {
     if (NeedsRepair(text)) continue;  // the vocabulary repairs, and counts
-    text = draw < share_ ? InCapitals(text) : InTitleCase(text);
+    text = Changed(text, draw < share_ ? InCapitals : InTitleCase);
   }
 }
 

@@ -34,6 +34,19 @@ TEST(CaseNoise, OtherTimesChangeOtherPairs) {
   EXPECT_GT(other, 300);
 }
 
+TEST(CaseNoise, LeavesTokensInAngleBracketsAsTheyAre) {
+  const CaseNoise noise(0.5, 7);
+  std::map<std::string, int> found;
+  for (int64_t line = 0; line < 100; ++line) {
+    std::vector<std::string> texts = {"a <term> house <is> ein haus </term>, 1 < b and c > d"};
+    noise.Apply({0, line}, 0, &texts);
+    ++found[texts[0]];
+  }
+  EXPECT_EQ(found.size(), 2u);
+  EXPECT_TRUE(found.contains("A <term> HOUSE <is> EIN HAUS </term>, 1 < B AND C > D"));
+  EXPECT_TRUE(found.contains("A <term> House <is> Ein Haus </term>, 1 < B And C > D"));
+}
+
 TEST(CaseNoise, NoneLeavesAllAsItIs) {
   std::vector<std::string> texts = {"ein Haus"};
   for (int64_t line = 0; line < 100; ++line) CaseNoise().Apply({0, line}, 0, &texts);

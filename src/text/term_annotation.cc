@@ -5,21 +5,22 @@
 #include <unicode/utf8.h>
 
 #include <algorithm>
-#include <array>
+#include <optional>
 #include <string_view>
 #include <utility>
 
 #include "text/lines.h"
 #include "text/span_masker.h"
+#include "text/vocabulary_extension.h"
 
 namespace attend {
 namespace {
 
-bool IsLetterOrDigit(UChar32 character) {
-  return u_isalnum(character) || (U_GET_GC_MASK(character) & U_GC_M_MASK) != 0;
+bool IsTermLetter(UChar32 character) {
+  return u_isalpha(character) || (U_GET_GC_MASK(character) & U_GC_M_MASK) != 0;
 }
 
-// A white-space word without the punctuation at its ends.
+// A white-space word from its first letter to its last.
 struct InnerWord {
   size_t begin = 0, end = 0;  // bytes of the text; equal where there is nothing else
   int64_t letters = 0;
@@ -39,7 +40,7 @@ struct PhraseSide {
         UChar32 character;
         const size_t at = begin;
         U8_NEXT(text.data(), begin, end, character);
-        if (!IsLetterOrDigit(character)) continue;
+        if (!IsTermLetter(character)) continue;
         if (word.letters++ == 0) word.begin = at;
         word.end = begin;
       }
@@ -56,7 +57,7 @@ struct PhraseSide {
       U8_NEXT(text.data(), at, end, character);
       constexpr std::u32string_view kInside = U" \t-'’";
       const auto inside = static_cast<char32_t>(character);
-      if (!IsLetterOrDigit(character) && kInside.find(inside) == kInside.npos) return {};
+      if (!IsTermLetter(character) && kInside.find(inside) == kInside.npos) return {};
     }
     return text.substr(begin, end - begin);
   }
@@ -90,10 +91,14 @@ std::vector<GlossaryTerm> AsTargets(const std::vector<GlossaryTerm>& terms) {
 
 }  // namespace
 
-bool ReadsTerms(const Vocabulary& vocabulary) {
-  return std::ranges::all_of(
-      std::array{kTermBegin, kTermIs, kTermEnd},
-      [&](std::string_view token) { return vocabulary.Id(token) != vocabulary.special_ids().unk; });
+std::vector<int32_t> TermTokenIds(const Vocabulary& vocabulary) {
+  std::vector<int32_t> ids;
+  for (const std::string_view token : {kTermBegin, kTermIs, kTermEnd}) {
+    const std::optional<int32_t> id = IdOfToken(vocabulary, std::string(token));
+    if (!id) return {};
+    ids.push_back(*id);
+  }
+  return ids;
 }
 
 AnnotatedText WithTerms(std::string_view text, std::span<const FoundTerm> terms) {

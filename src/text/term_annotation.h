@@ -21,8 +21,10 @@ namespace attend {
 
 inline constexpr std::string_view kTermBegin = "<term>", kTermIs = "<is>", kTermEnd = "</term>";
 
+// Ids of the three tokens; none where the vocabulary lacks one.
+std::vector<int32_t> TermTokenIds(const Vocabulary& vocabulary);
 // The model of this source vocabulary reads terms.
-bool ReadsTerms(const Vocabulary& vocabulary);
+inline bool ReadsTerms(const Vocabulary& vocabulary) { return !TermTokenIds(vocabulary).empty(); }
 
 struct AnnotatedText {
   std::string text;
@@ -49,10 +51,11 @@ class PairTerms {
 
 // Phrases of up to kPhraseWords white-space words that are translations of each other: no word of
 // either has a link to a word outside the other, and their first and last words have links (Koehn,
-// Och and Marcu, "Statistical Phrase-Based Translation", 2003). Punctuation at their ends is left
-// out, and none stands inside. A source begins and ends with a word of at least kPhraseLetters
-// letters, so that no phrase is of function words alone. In order of their begins; they may
-// overlap. Precondition: the links are to words that there are.
+// Och and Marcu, "Statistical Phrase-Based Translation", 2003). They go from a letter to a letter,
+// with nothing but letters, spaces, hyphens and apostrophes between: numbers are left to be copied.
+// A source begins and ends with a word of at least kPhraseLetters letters, so that no phrase is of
+// function words alone. In order of their begins; they may overlap. Precondition: the links are to
+// words that there are.
 inline constexpr int64_t kPhraseWords = 3, kPhraseLetters = 4;
 std::vector<FoundTerm> PhrasesOfPair(std::string_view source, std::string_view target,
                                      const AlignmentLinks& links);

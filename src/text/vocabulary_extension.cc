@@ -81,6 +81,12 @@ void CheckExtended(const Vocabulary& before, const Vocabulary& now,
 
 }  // namespace
 
+std::optional<int32_t> IdOfToken(const Vocabulary& vocabulary, const std::string& token) {
+  const int32_t id = vocabulary.Id(PieceOf(vocabulary, token));
+  if (id == vocabulary.special_ids().unk) return std::nullopt;
+  return id;
+}
+
 std::shared_ptr<const Vocabulary> Extend(const Vocabulary& vocabulary,
                                          std::span<const std::string> tokens,
                                          const std::string& where) {

@@ -2,7 +2,9 @@
 #ifndef ATTEND_TEXT_VOCABULARY_EXTENSION_H_
 #define ATTEND_TEXT_VOCABULARY_EXTENSION_H_
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -17,6 +19,9 @@ namespace attend {
 std::shared_ptr<const Vocabulary> Extend(const Vocabulary& vocabulary,
                                          std::span<const std::string> tokens,
                                          const std::string& where);
+
+// The id of a token as Extend adds it; nothing where there is none.
+std::optional<int32_t> IdOfToken(const Vocabulary& vocabulary, const std::string& token);
 
 }  // namespace attend
 

@@ -84,6 +84,8 @@ TEST(VocabularyExtension, MakesOneTokenWhereverATextHasIt) {
       const auto id = static_cast<int32_t>(before->size()) + i;
       EXPECT_EQ(std::ranges::count(ids, id), 1) << kNewTokens[i];
       EXPECT_EQ(now->Decode({&id, 1}), kNewTokens[i]);
+      EXPECT_EQ(IdOfToken(*now, kNewTokens[i]), id);
+      EXPECT_FALSE(IdOfToken(*before, kNewTokens[i]).has_value());
       EXPECT_EQ(now->Decode(now->Encode(kNewTokens[i])), kNewTokens[i]);
     }
     if (now->type() != VocabularyType::kWordPiece) {  // which drops what it does not know

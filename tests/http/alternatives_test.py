@@ -65,21 +65,47 @@ def test_alternatives_have_quality_and_terms_and_leave_out_what_the_server_draws
 PEER = """
 import json, sys, attend
 translator = attend.Translator(sys.argv[1], threads=1)
-found = translator.alternatives(sys.argv[2], sys.argv[3], int(sys.argv[4]), alignments=True)
+terms = [tuple(each.split("=")) for each in sys.argv[5:]]
+found = translator.alternatives(sys.argv[2], sys.argv[3], int(sys.argv[4]), alignments=True, glossary=attend.Glossary(terms) if terms else None)
 print(json.dumps([[each.text, each.score, each.alignment] for each in found.hypotheses]))
 """
 
 
-@pytest.mark.parametrize("words, count", [(0, 5), (1, 3), (2, 8)])
-def test_alternatives_are_the_package_s(server, words, count):
+def package_s(model, prefix, count, *terms):
     if not HAS_PACKAGE:
         pytest.skip("the build has no Python module")
+    done = subprocess.run([sys.executable, "-c", PEER, model, TEXT, prefix, str(count), *terms], env={"PYTHONPATH": str(BUILD / "python")}, capture_output=True, check=True)
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("words, count", [(0, 5), (1, 3), (2, 8)])
+def test_alternatives_are_the_package_s(server, words, count):
     prefix = " ".join(command_line(TEXT)[0].split()[:words])
-    done = subprocess.run([sys.executable, "-c", PEER, MODEL, TEXT, prefix, str(count)], env={"PYTHONPATH": str(BUILD / "python")}, capture_output=True, check=True)
-    expected = json.loads(done.stdout)
+    expected = package_s(MODEL, prefix, count)
     status, answer = server.post("/v1/alternatives", {"text": TEXT, "target_prefix": prefix, "count": count, "alignments": True, "model": "first"})
     assert status == 200 and answer["model"] == "first"
     assert [[each["text"], pytest.approx(each["score"]), each["alignment"]] for each in answer["alternatives"]] == expected
+
+
+def test_a_model_that_reads_terms_has_them_in_every_search(tmp_path):
+    model = tmp_path / "reads-terms"
+    subprocess.run([BUILD / "attend", "extend", MODEL, "--token", "<term>", "<is>", "</term>", "--output", model, "--quiet"], check=True)
+    source, target = TEXT.split()[1], "mipa"
+    terms = [{"source": source, "target": target}]
+    with serving(tmp_path, "--max-beam-size", "8", model=f"first={model}") as server:
+        answer = server.translate(TEXT, glossary=terms, alignments=True, quality=True)[0]["sentences"][0]["hypotheses"][0]
+        plain = server.translate(TEXT)[0]["sentences"][0]["hypotheses"][0]
+        assert answer["terms"] == 1 and answer["score"] != plain["score"]
+        assert {source for source, _ in answer["alignment"]} <= set(range(len(TEXT.split())))
+        # Nor is memory taken by what no sentence has.
+        before = server.peak_memory()
+        server.translate(f"{source} " * 200, glossary=[{"source": source, "target": "x" * 100_000}])
+        assert server.peak_memory() < before + (300 << 10)
+        for prefix, count in (("", 5), ("sane", 8)):
+            status, answer = server.post("/v1/alternatives", {"text": TEXT, "target_prefix": prefix, "count": count, "alignments": True, "glossary": terms})
+            assert status == 200, answer
+            found = [[each["text"], pytest.approx(each["score"]), each["alignment"]] for each in answer["alternatives"]]
+            assert found == package_s(model, prefix, count, f"{source}={target}")
 
 
 def test_alternatives_differ_in_the_next_word(server):

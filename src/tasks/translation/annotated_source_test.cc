@@ -1,13 +1,18 @@
 // Translation by models that read terms (text/term_annotation.h).
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "attend/translator.h"
 #include "model/model_directory.h"
 #include "tasks/extend_directory.h"
+#include "tasks/loaded_model.h"
+#include "tasks/translation/continuous_translator.h"
+#include "tasks/translation/line_batch.h"
 #include "text/term_annotation.h"
 
 namespace attend {
@@ -15,66 +20,163 @@ namespace {
 
 constexpr const char* kUntaught = ATTEND_SOURCE_DIR "/tests/data/golden_v1";
 
-std::shared_ptr<const Model> WithTermTokens() {
+std::shared_ptr<const Model> WithTokens() {
   const std::string output = testing::TempDir() + "reads_terms";
-  ExtendDirectory(kUntaught,
-                  std::vector<std::string>{std::string(kTermBegin), std::string(kTermIs),
-                                           std::string(kTermEnd)},
+  ExtendDirectory(kUntaught, std::vector<std::string>{"<term>", "<is>", "</term>", "<memory>"},
                   output);
   return LoadModel(output);
 }
 
-// The vocabulary lacks the target's letter: no search is held to the term, which is read all the
-// same.
-std::shared_ptr<const Glossary> OneTerm() {
-  return std::make_shared<const Glossary>(
-      std::vector<GlossaryTerm>{{.source = "tavo", .target = "Ω"}});
+std::shared_ptr<const Glossary> GlossaryOf(const std::vector<GlossaryTerm>& terms) {
+  return std::make_shared<const Glossary>(terms);
 }
 
-const std::string kText = "lumi tavo keri", kRead = "lumi <term> tavo <is> Ω </term> keri";
+Hypothesis BestOf(const Translator& translator, const std::string& text,
+                  const TranslationOptions& options) {
+  return translator.Translate(std::vector<std::string>{text}, options)[0].hypotheses[0];
+}
+
+// The result of one sentence, which is given as it is.
+class OneSentence : public SentenceQueue {
+ public:
+  OneSentence(const std::shared_ptr<const Model>& model, const Sentence& sentence)
+      : sentence_(sentence) {
+    WorkPool pool(1);
+    ContinuousTranslator translator(Load(model), {}, &pool);
+    sentence_.ids = translator.Encode(sentence.text);
+    translator.Start(this);
+    pool.Wake();
+    done_.wait(false);
+    translator.Stop();
+  }
+  const Hypothesis& best() const { return result_.translation.hypotheses[0]; }
+
+  const Sentence* Next(const SearchLoad& /*load*/) override {
+    return given_.exchange(true) ? nullptr : &sentence_;
+  }
+  bool Wanted(const Sentence& /*sentence*/) override { return true; }
+  void Done(const Sentence& /*sentence*/, SentenceResult result) override {
+    result_ = std::move(result);
+    End();
+  }
+  void Dropped(const Sentence& /*sentence*/) override { End(); }
+  void Failed(const Sentence& /*sentence*/, std::exception_ptr /*error*/) override { End(); }
+
+ private:
+  void End() {
+    done_ = true;
+    done_.notify_all();
+  }
+
+  Sentence sentence_;
+  SentenceResult result_{{{Hypothesis()}}, {}};
+  std::atomic<bool> given_ = false, done_ = false;
+};
 
 TEST(AnnotatedSourceTest, AModelReadsTermsIfItsVocabularyHasTheTokens) {
   const auto reads = [](const Model& model) {
     return ReadsTerms(*Vocabulary::FromBytes(model.source_vocabulary, "test"));
   };
   EXPECT_FALSE(reads(*LoadModel(kUntaught)));
-  EXPECT_TRUE(reads(*WithTermTokens()));
+  EXPECT_TRUE(reads(*WithTokens()));
 }
 
 TEST(AnnotatedSourceTest, TermsAreReadWithTheText) {
-  const Translator translator(WithTermTokens(), {});
-  TranslationOptions plain;
-  plain.alignments = true;
-  TranslationOptions asked = plain;
-  asked.glossary = OneTerm();
-  const auto of = [&](const std::string& text, const TranslationOptions& options) {
-    return translator.Translate(std::vector<std::string>{text}, options)[0].hypotheses[0];
-  };
-  const Hypothesis annotated = of(kText, asked), by_hand = of(kRead, plain);
+  const auto model = WithTokens();
+  const Translator translator(model, {});
+  TranslationOptions options;
+  options.max_length = 30;
+  options.alignments = options.quality = true;
+  const Hypothesis plain = BestOf(translator, "lumi tavo keri", options);
+  options.glossary = GlossaryOf({{.source = "tavo", .target = "sane"}});
+  const Hypothesis annotated = BestOf(translator, "lumi tavo keri", options);
+  // A sentence whose terms are written by hand, and so not by ReadTerms.
+  const OneSentence by_hand(
+      model, {.text = "lumi <term> tavo <is> sane </term> keri", .ids = {}, .options = options});
   EXPECT_EQ(annotated.terms, 1);
-  EXPECT_EQ(annotated.text, by_hand.text);
-  EXPECT_EQ(annotated.score, by_hand.score);
-  EXPECT_NE(annotated.score, of(kText, plain).score);
+  EXPECT_EQ(annotated.terms_kept, 1);
+  EXPECT_EQ(annotated.text, by_hand.best().text);
+  EXPECT_EQ(annotated.score, by_hand.best().score);
+  EXPECT_EQ(annotated.quality, by_hand.best().quality);
+  EXPECT_NE(annotated.score, plain.score);
   // Links are to the words of the text: to lumi, to tavo with all that stands around it, to keri.
-  ASSERT_EQ(annotated.alignment.size(), by_hand.alignment.size());
   const std::vector<int64_t> words = {0, 1, 1, 1, 1, 1, 2};
-  for (size_t i = 0; i < by_hand.alignment.size(); ++i)
-    EXPECT_EQ(annotated.alignment[i].source, words[by_hand.alignment[i].source]);
-  EXPECT_EQ(of("lumi keri", asked).score, of("lumi keri", plain).score);
+  ASSERT_EQ(annotated.alignment.size(), by_hand.best().alignment.size());
+  for (size_t i = 0; i < annotated.alignment.size(); ++i)
+    EXPECT_EQ(annotated.alignment[i].source, words[by_hand.best().alignment[i].source]);
+  EXPECT_EQ(BestOf(translator, "lumi keri", options).terms, 0);
+}
+
+TEST(AnnotatedSourceTest, TermsNeitherLengthenOutputsNorOutgrowTheirText) {
+  const Translator translator(WithTokens(), {});
+  TranslationOptions options;
+  std::string line;
+  for (int i = 0; i < 40; ++i) line += "tavo ";
+  const auto longest = [&](const std::string& target) {
+    options.glossary = GlossaryOf({{.source = "tavo", .target = target}});
+    return BestOf(translator, line, options).ids.size();
+  };
+  options.glossary = nullptr;
+  const size_t most = BestOf(translator, line, options).ids.size() + 50;
+  EXPECT_LE(longest("sane"), most);
+  EXPECT_LE(longest(std::string(100000, 'x')), most);  // not read: it is no term
+}
+
+TEST(AnnotatedSourceTest, NoTermIsFoundInWhatTellsTheTask) {
+  const auto model = WithTokens();
+  const Translator translator(model, {});
+  LineOptions lines;
+  lines.prefix = "keri: ";
+  const auto best = [&](const std::vector<GlossaryTerm>& terms) {
+    LineBatch batch(&translator, *model, lines);
+    batch.Add("lumi tavo", "line");
+    TranslationOptions options;
+    if (!terms.empty()) options.glossary = GlossaryOf(terms);
+    return batch.Translate(options)[0].hypotheses[0];
+  };
+  EXPECT_EQ(best({{.source = "keri", .target = "sane"}}).score, best({}).score);
+  EXPECT_EQ(best({{.source = "tavo", .target = "sane"}}).terms, 1);
+}
+
+TEST(AnnotatedSourceTest, AMatchOfTheMemoryHasItsOwnTerms) {
+  const auto model = WithTokens();
+  const Translator translator(model, {});
+  LineOptions lines;
+  lines.memory = std::make_shared<const TranslationMemory>(
+      std::vector<MemoryUnit>{{"lumi tavo keri", "tavo neri"}});
+  LineBatch batch(&translator, *model, lines);
+  batch.Add("lumi tavo keri dosa", "line");
+  TranslationOptions options;
+  options.alignments = true;
+  options.max_length = 30;
+  options.glossary = GlossaryOf({{.source = "tavo", .target = "sane"}});
+  const Hypothesis found = batch.Translate(options)[0].hypotheses[0];
+  EXPECT_EQ(found.terms, 1);
+  for (const AlignmentLink& link : found.alignment) EXPECT_LT(link.source, 4);
+  const OneSentence by_hand(
+      model, {.text = "lumi <term> tavo <is> sane </term> keri dosa <memory> tavo neri",
+              .ids = {},
+              .options = options});
+  EXPECT_EQ(found.score, by_hand.best().score);
 }
 
 TEST(AnnotatedSourceTest, AlternativesReadThemToo) {
-  const auto model = WithTermTokens();
-  const Translator translator(model, {});
-  TranslationOptions asked;
-  asked.glossary = OneTerm();
-  asked.quality = true;
-  const auto alternatives = translator.Alternatives(kText, "", 3, asked).hypotheses;
-  TranslationOptions plain = asked;
-  plain.glossary = nullptr;
-  const auto by_hand = translator.Alternatives(kRead, "", 3, plain).hypotheses;
-  ASSERT_EQ(alternatives.size(), by_hand.size());
-  for (size_t i = 0; i < by_hand.size(); ++i) EXPECT_EQ(alternatives[i].text, by_hand[i].text);
+  const Translator translator(WithTokens(), {});
+  TranslationOptions options;
+  const auto first = [&] {
+    return translator.Alternatives("lumi tavo keri", "", 1, options).hypotheses[0];
+  };
+  const Hypothesis plain = first();
+  options.glossary = GlossaryOf({{.source = "tavo", .target = "sane"}});
+  EXPECT_EQ(first().terms, 1);
+  EXPECT_NE(first().score, plain.score);
+}
+
+TEST(AnnotatedSourceTest, NoOutputHasTheTokens) {
+  const TaskRunner runner(Load(WithTokens()));
+  EXPECT_EQ(MakeSearchModel(runner).options.placeholders, TermTokenIds(runner.target()));
+  const TaskRunner untaught(Load(LoadModel(kUntaught)));
+  EXPECT_TRUE(MakeSearchModel(untaught).options.placeholders.empty());
 }
 
 }  // namespace

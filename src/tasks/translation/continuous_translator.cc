@@ -27,12 +27,10 @@ class ContinuousTranslator::LiveSentences : public SharedQueue {
         if (sentence->options.alignments) {
           runner_->CheckAlignmentLayer(sentence->options.alignment_layer);
         }
-        MaskedText masked = runner_->Mask(sentence->text, sentence->protect);
-        ReadSource read = Read(*sentence, masked.text);
+        const int64_t added = sentence->annotated ? sentence->annotated->added : 0;
         auto input = std::make_unique<Input>(
-            Input{MakeSearchInput(*runner_, read.ids, sentence->options), sentence, load.worker,
-                  TermsOf(*runner_, sentence->text, sentence->options, sentence->protect),
-                  std::move(masked), std::move(read)});
+            Input{MakeSearchInput(*runner_, sentence->ids, sentence->options, added), sentence,
+                  load.worker, TermsOf(*sentence)});
         input->terms = input->found_terms.paths;
         if (!sentence->prefix.empty()) {
           runner_->CheckLengths(/*line=*/1, std::ssize(sentence->ids),
@@ -70,17 +68,16 @@ class ContinuousTranslator::LiveSentences : public SharedQueue {
     const Sentence* sentence;
     int worker;
     SentenceTerms found_terms;
-    MaskedText masked;
-    ReadSource read;
   };
 
   static const Input& InputOf(const SearchInput& input) { return static_cast<const Input&>(input); }
   static const Sentence& SentenceOf(const SearchInput& input) { return *InputOf(input).sentence; }
 
-  // Attention is shown of the sentence's own ids.
-  ReadSource Read(const Sentence& sentence, const std::string& masked) const {
-    if (sentence.attention) return {masked, sentence.ids, {}};
-    return ReadWithTerms(*runner_, masked, sentence.ids, sentence.options);
+  // A search for the next token alone is held to none.
+  SentenceTerms TermsOf(const Sentence& sentence) const {
+    if (sentence.next_words > 0) return {};
+    return attend::TermsOf(*runner_,
+                           FindTerms(*runner_, sentence.text, sentence.options, sentence.protect));
   }
 
   SentenceResult ResultOf(const Input& input, std::vector<SearchResult> results) {
@@ -89,30 +86,31 @@ class ContinuousTranslator::LiveSentences : public SharedQueue {
     std::vector<Hypothesis>& hypotheses = result.translation.hypotheses;
     hypotheses = MakeHypotheses(std::move(results), input.found_terms);
     const Protection& protection = runner_->protection();
-    result.translation.unknown_characters =
-        runner_->UnknownCharacters(input.masked.text, sentence.ids);
+    const MaskedText masked = runner_->Mask(sentence.text, sentence.protect);
+    const std::string& read = sentence.annotated ? sentence.annotated->text.text : masked.text;
+    result.translation.unknown_characters = runner_->UnknownCharacters(masked.text, sentence.ids);
     for (Hypothesis& hypothesis : hypotheses)
       hypothesis.text = Trimmed(runner_->target().Decode(hypothesis.ids));
     const TranslationOptions& options = sentence.options;
     if (options.mbr != MbrUtility::kNone) ChooseByUtility(options.mbr, options.n_best, &hypotheses);
     for (Hypothesis& hypothesis : hypotheses) {
       if (sentence.attention || options.alignments || options.quality) {
-        PairScore score = Force(input, hypothesis);
+        PairScore score = Force(input, read, hypothesis);
         runner_->Judge(score, options.quality, &hypothesis);
-        input.read.Realign(&hypothesis);
+        if (sentence.annotated) sentence.annotated->Realign(&hypothesis);
         if (sentence.attention) result.attention.push_back(std::move(score));
       }
-      protection.Restore(sentence.text, input.masked, &hypothesis);
+      protection.Restore(sentence.text, masked, &hypothesis);
     }
     return result;
   }
 
-  PairScore Force(const Input& input, const Hypothesis& hypothesis) {
+  // `text`: the sentence's, as the model reads it.
+  PairScore Force(const Input& input, const std::string& text, const Hypothesis& hypothesis) {
     const Sentence& sentence = *input.sentence;
-    const ReadSource& read = input.read;
     const std::vector<int32_t> target = runner_->ForcedTarget(hypothesis.ids);
     const ScoredPairs pair = {
-        .sources = {&read.ids, 1}, .targets = {&target, 1}, .source_texts = {&read.text, 1}};
+        .sources = {&sentence.ids, 1}, .targets = {&target, 1}, .source_texts = {&text, 1}};
     const ScoreOptions options = {.alignments = sentence.options.alignments,
                                   .alignment_layer = sentence.options.alignment_layer,
                                   .attention = sentence.attention};
@@ -136,6 +134,14 @@ ContinuousTranslator::~ContinuousTranslator() = default;
 int64_t ContinuousTranslator::MaxLength(int64_t source_length,
                                         const TranslationOptions& options) const {
   return attend::MaxLength(runner_, source_length, options);
+}
+
+void ContinuousTranslator::ReadTerms(int64_t most, Sentence* sentence) const {
+  if (!ReadsTerms(source())) return;
+  sentence->annotated =
+      Annotate(runner_, runner_.Mask(sentence->text, sentence->protect),
+               FindTerms(runner_, sentence->text, sentence->options, sentence->protect), most,
+               &sentence->ids);
 }
 
 std::vector<int32_t> ContinuousTranslator::EncodeBeginning(const std::string& text,

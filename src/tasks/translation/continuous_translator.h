@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "base/work_pool.h"
 #include "tasks/search_work.h"
 #include "tasks/translation/task_runner.h"
+#include "tasks/translation/translation_search.h"
 
 namespace attend {
 
@@ -21,6 +23,8 @@ struct Sentence {
   std::string text;
   std::vector<int32_t> ids;  // of the text; none where it has no letter or digit
   bool protect = true;       // as its ids were made
+  // What the ids are of, where they have the text's terms (ReadTerms).
+  std::optional<AnnotatedSource> annotated = std::nullopt;
   // Those that CheckTranslationOptions takes. batch_sentences, batch_tokens, work and stop mean
   // nothing here.
   TranslationOptions options;
@@ -68,6 +72,9 @@ class ContinuousTranslator {
   std::vector<int32_t> Encode(const std::string& text, bool protect = true) const {
     return runner_.Encode(text, protect);
   }
+  // Gives a sentence the ids of its text with the terms of its options' glossary, where the model
+  // reads terms and these are at most `most`.
+  void ReadTerms(int64_t most, Sentence* sentence) const;
   // Ids of the beginning of a sentence's output, as Sentence has them.
   std::vector<int32_t> EncodeBeginning(const std::string& text, const std::string& beginning,
                                        bool protect) const;

@@ -110,14 +110,14 @@ void RunAll(const std::vector<Sentence>& sentences, ContinuousTranslator* transl
 }
 
 // Translates all together, and expects what Translator gives each.
-void ExpectAsAlone(
-    const std::shared_ptr<const Model>& model,
-    const std::function<void(Sentence*)>& change = [](Sentence*) {}) {
+void ExpectAsAlone(const std::shared_ptr<const Model>& model,
+                   const std::function<void(const ContinuousTranslator&, Sentence*)>& change = {}) {
   WorkPool pool(2);
   ContinuousTranslator continuous(Load(model), {}, &pool);
   const Translator translator(model, {.threads = 1});
   std::vector<Sentence> sentences = MixedSentences(continuous);
-  std::ranges::for_each(sentences, [&](Sentence& sentence) { change(&sentence); });
+  for (Sentence& sentence : sentences)
+    if (change) change(continuous, &sentence);
   TestQueue queue(&pool);
   RunAll(sentences, &continuous, &queue);
   ASSERT_EQ(queue.results.size(), sentences.size());
@@ -151,10 +151,11 @@ TEST(ContinuousTranslatorTest, SoDoSentencesWithTermsThatTheModelReads) {
   ExtendDirectory(ATTEND_SOURCE_DIR "/tests/data/golden_v1",
                   std::vector<std::string>{"<term>", "<is>", "</term>"}, output);
   const auto glossary = std::make_shared<const Glossary>(std::vector<GlossaryTerm>{
-      {.source = "tavo", .target = "sane"}, {.source = "mipa", .target = "Ω"}});
-  ExpectAsAlone(LoadModel(output), [&](Sentence* sentence) {
+      {.source = "tavo", .target = "sane"}, {.source = "mipa", .target = "dosa neri"}});
+  ExpectAsAlone(LoadModel(output), [&](const ContinuousTranslator& translator, Sentence* sentence) {
     sentence->options.glossary = glossary;
     sentence->attention = false;  // with it terms are not read
+    translator.ReadTerms(1000, sentence);
   });
 }
 

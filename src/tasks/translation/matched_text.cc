@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include "text/vocabulary_extension.h"
+
 namespace attend {
 
 bool ReadsMatches(const Vocabulary& vocabulary) {
-  return vocabulary.Id(kMemoryToken) != vocabulary.special_ids().unk;
+  return IdOfToken(vocabulary, std::string(kMemoryToken)).has_value();
 }
 
 std::string WithMatch(std::string_view source, std::string_view target) {

@@ -6,6 +6,7 @@
 #include "attend/error.h"
 #include "engine/plain_transformer.h"
 #include "text/lines.h"
+#include "text/vocabulary_extension.h"
 #include "text/vocabulary_trainer.h"
 
 namespace attend {
@@ -39,9 +40,12 @@ std::string MakeVocabulary(int64_t placeholders) {
 }
 
 // Random weights, which copy nothing by themselves.
-std::shared_ptr<const Model> MakeProtectedModel(int64_t placeholders = 12) {
-  auto model = std::make_shared<Model>(*MakeModel(SmallConfig(60)));
-  model->source_vocabulary = model->target_vocabulary = MakeVocabulary(placeholders);
+std::shared_ptr<const Model> MakeProtectedModel(int64_t placeholders = 12,
+                                                const std::vector<std::string>& tokens = {}) {
+  auto model = std::make_shared<Model>(*MakeModel(SmallConfig(60 + std::ssize(tokens))));
+  const auto vocabulary = Vocabulary::FromBytes(MakeVocabulary(placeholders), "test");
+  model->source_vocabulary = model->target_vocabulary =
+      tokens.empty() ? vocabulary->bytes() : Extend(*vocabulary, tokens, "test")->bytes();
   AddProtection({.protect = {"all"}}, &model->tokenization);
   return model;
 }
@@ -97,6 +101,31 @@ TEST(ProtectionTest, AlignmentsCountTheWordsOfTheTexts) {
       EXPECT_LT(link.target, CountWords(hypothesis.text));
     }
   }
+}
+
+// Terms inside of spans, and ones that would be found inside of placeholders.
+TEST(ProtectionTest, TermsThatAModelReadsLeaveSpansAlone) {
+  const Translator translator(MakeProtectedModel(12, {"<term>", "<is>", "</term>"}),
+                              {.threads = 1});
+  std::vector<GlossaryTerm> terms = {{.source = "span", .target = "run"},
+                                     {.source = "stands here", .target = "see 5"}};
+  for (int i = 0; i < 12; ++i) terms.push_back({.source = std::to_string(i), .target = "and"});
+  TranslationOptions options;
+  options.alignments = options.quality = true;
+  const auto plain = translator.Translate(Lines(), options);
+  options.glossary = std::make_shared<const Glossary>(terms);
+  const auto found = translator.Translate(Lines(), options);
+  bool read = false;
+  for (size_t i = 0; i < Lines().size(); ++i) {
+    const Hypothesis& hypothesis = found[i].hypotheses[0];
+    ExpectSpansOnce(Lines()[i], hypothesis);
+    EXPECT_EQ(std::ssize(hypothesis.word_quality), CountWords(hypothesis.text));
+    for (const AlignmentLink& link : hypothesis.alignment)
+      EXPECT_LT(link.source, CountWords(Lines()[i]));
+    if (hypothesis.terms == 0) EXPECT_EQ(hypothesis.score, plain[i].hypotheses[0].score);
+    read = read || hypothesis.terms == 2;
+  }
+  EXPECT_TRUE(read);  // "no span stands here"
 }
 
 TEST(ProtectionTest, EveryWordOfTheTextHasItsQuality) {

@@ -12,6 +12,7 @@
 #include "tasks/task_names.h"
 #include "tasks/translation/quality.h"
 #include "text/target_order.h"
+#include "text/term_annotation.h"
 #include "text/unknown_characters.h"
 #include "text/visible_text.h"
 
@@ -49,7 +50,10 @@ TaskRunner::TaskRunner(std::shared_ptr<const LoadedModel> loaded,
   const Vocabulary* const source = loaded_->source_vocabulary.get();
   const Vocabulary* const target = loaded_->target_vocabulary.get();
   if (source != nullptr) words_ = WordPieces(*source);
-  if (target != nullptr) blank_ = BlankPieces(*target);
+  if (target != nullptr) {
+    blank_ = BlankPieces(*target);
+    term_tokens_ = TermTokenIds(*target);
+  }
   protection_ =
       source != nullptr && target != nullptr
           ? std::make_unique<Protection>(loaded_->model().tokenization, *source, *target, protect)

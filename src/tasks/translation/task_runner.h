@@ -83,6 +83,8 @@ class TaskRunner {
   }
   // By id: 1 where a target piece shows nothing; empty for a model without vocabulary.
   std::span<const uint8_t> blank() const { return blank_; }
+  // Target ids of the tokens around terms (TermTokenIds), which no output should have.
+  std::span<const int32_t> term_tokens() const { return term_tokens_; }
   // Whether the ids of a source say something: a letter or a digit. False without a vocabulary.
   bool HasWords(std::span<const int32_t> ids) const;
 
@@ -138,6 +140,7 @@ class TaskRunner {
   std::shared_ptr<const Ensemble> ensemble_;  // null: loaded_ is alone
   std::shared_ptr<const Shortlist> shortlist_;
   std::vector<uint8_t> words_, blank_;  // by source id, by target id
+  std::vector<int32_t> term_tokens_;
   std::unique_ptr<const Protection> protection_;
   struct LaterTexts {
     std::once_flag once;

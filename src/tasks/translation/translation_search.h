@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,6 +15,9 @@
 #include "tasks/search_work.h"
 #include "tasks/translation/task_runner.h"
 #include "tasks/translation/term_paths.h"
+#include "text/span_masker.h"
+#include "text/term_annotation.h"
+#include "text/term_finder.h"
 
 namespace attend {
 
@@ -33,35 +38,39 @@ inline constexpr int64_t kExtraLength = 50;
 int64_t MaxLength(const TaskRunner& runner, int64_t source_length,
                   const TranslationOptions& options);
 
-// The search of one source, given as ids without eos. Throws Error(kUsage) for an id outside the
-// vocabulary.
+// The search of one source, given as ids without eos, of which `added` are not the text's own.
+// Throws Error(kUsage) for an id outside the vocabulary.
 SearchInput MakeSearchInput(const TaskRunner& runner, const std::vector<int32_t>& ids,
-                            const TranslationOptions& options);
+                            const TranslationOptions& options, int64_t added = 0);
 
-// The terms of the options' glossary in a text, but for those that touch a protected span. Nothing
-// where there is no glossary.
+// The terms of the options' glossary in a text, as RepairUtf8 leaves it, but for those that touch a
+// protected span. None where there is no glossary.
+std::vector<FoundTerm> FindTerms(const TaskRunner& runner, const std::string& text,
+                                 const TranslationOptions& options, bool protect = true);
+
+// The terms that a search is held to.
 struct SentenceTerms {
-  int64_t asked = 0;                       // each as often as it stands there
+  int64_t asked = 0;                       // all that were found
   std::shared_ptr<const TermPaths> paths;  // null: none that the model can write
 };
-SentenceTerms TermsOf(const TaskRunner& runner, const std::string& text,
-                      const TranslationOptions& options, bool protect = true);
+SentenceTerms TermsOf(const TaskRunner& runner, std::vector<FoundTerm> found);
 
-// A source as the model reads it.
-struct ReadSource {
-  std::string text;
-  std::vector<int32_t> ids;  // of the text, without eos
-  // For each white-space word of the text the one of the given text; empty: they are the same.
-  std::vector<int64_t> words;
+// A source with its terms in it, for a model that reads these (text/term_annotation.h).
+struct AnnotatedSource {
+  AnnotatedText text;
+  int64_t added = 0;  // tokens
 
-  // Makes an alignment of the text one of the given text.
+  // Makes an alignment of the annotated text one of the text that it was made of.
   void Realign(Hypothesis* hypothesis) const;
 };
 
-// With the terms of the options' glossary in it (WithTerms), where the model reads terms and its
-// positions reach so far. `text` is masked, and has these ids.
-ReadSource ReadWithTerms(const TaskRunner& runner, const std::string& text,
-                         const std::vector<int32_t>& ids, const TranslationOptions& options);
+// Writes the first terms, as many as a search is held to, into the masked text, each with the first
+// target that the model can write, and gives `ids` those of the result. Nothing where the model
+// reads no terms, where there are none, and where the ids would be more than `most`. `found`: of
+// the text that was masked.
+std::optional<AnnotatedSource> Annotate(const TaskRunner& runner, const MaskedText& masked,
+                                        std::span<const FoundTerm> found, int64_t most,
+                                        std::vector<int32_t>* ids);
 
 // With the special ids of the model, for beams of any size. The runner must outlive it.
 SearchModel MakeSearchModel(const TaskRunner& runner);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "attend/error.h"
@@ -25,6 +26,8 @@ struct Request {
   std::span<const std::string> texts = {};
   std::span<const std::string> read = {};  // the texts as the model reads them
   std::span<const std::vector<int32_t>> prefixes = {};
+  std::span<const SentenceTerms> terms = {};                       // of the texts
+  std::span<const std::optional<AnnotatedSource>> annotated = {};  // of the sources
 
   // There is nothing to translate.
   bool SaysNothing(size_t i) const {
@@ -87,7 +90,9 @@ struct Translator::Impl {
     runner.CheckLengths(static_cast<int64_t>(i) + 1, std::ssize(request.sources[i]),
                         std::ssize(prefix));
     runner.CheckTargetIds(prefix);
-    SearchInput input = MakeSearchInput(runner, request.sources[i], options);
+    const bool annotated = !request.annotated.empty() && request.annotated[i];
+    SearchInput input = MakeSearchInput(runner, request.sources[i], options,
+                                        annotated ? request.annotated[i]->added : 0);
     input.prefix.assign(prefix.begin(), prefix.end());
     return input;
   }
@@ -115,24 +120,27 @@ struct Translator::Impl {
                                            const TranslationOptions& options) const {
     runner.target();  // throws where there is none
     const std::span<const std::vector<int32_t>> plain = request.sources;
-    std::vector<ReadSource> sources;
+    std::vector<std::optional<AnnotatedSource>> annotated;
     std::vector<std::string> read;
-    std::vector<std::vector<int32_t>> ids;
+    std::vector<std::vector<int32_t>> ids(plain.begin(), plain.end());
+    std::vector<SentenceTerms> terms;
     for (size_t i = 0; i < texts.size(); ++i) {
-      ReadSource& source =
-          sources.emplace_back(ReadWithTerms(runner, masked[i].text, plain[i], options));
-      read.push_back(std::move(source.text));
-      ids.push_back(std::move(source.ids));
+      std::vector<FoundTerm> found = FindTerms(runner, texts[i], options);
+      annotated.push_back(Annotate(runner, masked[i], found, runner.max_source_tokens(), &ids[i]));
+      read.push_back(annotated[i] ? annotated[i]->text.text : masked[i].text);
+      terms.push_back(TermsOf(runner, std::move(found)));
     }
     request.texts = texts;
     request.read = read;
+    request.annotated = annotated;
+    request.terms = terms;
     request.sources = ids;
     std::vector<Translation> translations = Translate(request, options);
     for (size_t i = 0; i < translations.size(); ++i) {
       if (request.SaysNothing(i)) continue;
       translations[i].unknown_characters = runner.UnknownCharacters(masked[i].text, plain[i]);
       for (Hypothesis& hypothesis : translations[i].hypotheses) {
-        sources[i].Realign(&hypothesis);
+        if (annotated[i]) annotated[i]->Realign(&hypothesis);
         runner.protection().Restore(texts[i], masked[i], &hypothesis);
       }
     }
@@ -159,8 +167,7 @@ struct Translator::Impl {
     Check(request, options);
     const size_t count = request.sources.size();
     std::vector<SearchInput> inputs;
-    std::vector<int64_t> searched;     // in order
-    std::vector<SentenceTerms> terms;  // the same
+    std::vector<int64_t> searched;  // in order
     std::vector<Translation> translations(count);
     for (size_t i = 0; i < count; ++i) {
       if (request.SaysNothing(i)) {
@@ -172,16 +179,16 @@ struct Translator::Impl {
         translations[i].hypotheses.resize(1);  // nothing that the vocabulary knows
         continue;
       }
-      terms.push_back(request.texts.empty() ? SentenceTerms()
-                                            : TermsOf(runner, request.texts[i], options));
-      input.terms = terms.back().paths;
+      if (!request.terms.empty()) input.terms = request.terms[i].paths;
       inputs.push_back(std::move(input));
       searched.push_back(static_cast<int64_t>(i));
     }
     auto found = running.Get().calls.Run(std::move(inputs), CallOptionsOf(options));
     for (size_t k = 0; k < searched.size(); ++k) {
       Translation& translation = translations[searched[k]];
-      translation.hypotheses = MakeHypotheses(std::move(found[k]), terms[k]);
+      translation.hypotheses =
+          MakeHypotheses(std::move(found[k]),
+                         request.terms.empty() ? SentenceTerms() : request.terms[searched[k]]);
       for (Hypothesis& hypothesis : translation.hypotheses) {
         if (!request.texts.empty())
           hypothesis.text = Trimmed(runner.target().Decode(hypothesis.ids));
@@ -267,8 +274,14 @@ Translation Translator::Alternatives(const std::string& text, const std::string&
   const std::vector<int32_t> source = Encode(text);
   const MaskedText masked = impl_->runner.protection().Mask(text);
   const std::vector<int32_t> begun = impl_->BeginningOf(masked, prefix);
-  const ReadSource read = ReadWithTerms(impl_->runner, masked.text, source, best);
-  const Request one{.sources = {&read.ids, 1}, .texts = {&text, 1}, .prefixes = {&begun, 1}};
+  std::vector<int32_t> read = source;
+  const std::optional<AnnotatedSource> annotated =
+      Annotate(impl_->runner, masked, FindTerms(impl_->runner, text, best),
+               impl_->runner.max_source_tokens(), &read);
+  const Request one{.sources = {&read, 1},
+                    .texts = {&text, 1},
+                    .prefixes = {&begun, 1},
+                    .annotated = {&annotated, 1}};
   if (one.SaysNothing(0)) return CopyOf(text, best);
   const std::vector<std::vector<int32_t>> begins = impl_->LongerByAToken(one, count, best);
   const size_t ways = begins.size();

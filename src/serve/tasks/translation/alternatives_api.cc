@@ -98,7 +98,6 @@ void AlternativesApi::Find(const ExchangePtr& exchange) const {
   // Of what is answered.
   options.translation.alignments = false;
   options.translation.quality = false;
-  options.translation.glossary = nullptr;
   const auto job =
       requests_.JobFor(*exchange, asked->choice, asked->choice.of_text, {asked->text}, options);
   requests_.Run(exchange, job, [this, exchange, asked](const TranslationJob& done) {

@@ -168,6 +168,7 @@ class JobMaker {
     }
     job_->sentences.push_back({{}, std::move(sentence), {}});
     if (asked_.loaded_memory) Remember(&job_->sentences.back(), begun);
+    ReadTerms(&job_->sentences.back());
   }
 
   void Remember(JobSentence* sentence, bool begun) const {
@@ -193,6 +194,14 @@ class JobMaker {
     sentence->source_bytes = sentence->text.size();
     sentence->text = std::move(text);
     sentence->ids = std::move(ids);
+  }
+
+  // Attention is shown of the text alone.
+  void ReadTerms(JobSentence* sentence) const {
+    if (asked_.attention || sentence->ids.empty()) return;
+    if (asked_.translation.glossary == nullptr) return;
+    check_();
+    job_->model->translator().ReadTerms(most_pieces_, sentence);
   }
 
   void CheckSentences(size_t more) const {
