@@ -70,6 +70,12 @@ class Glossary {
   std::unique_ptr<const Impl> impl_;
 };
 
+// Where terms are found, and how long a source with its terms may be for a model that reads them.
+struct TermLimits {
+  int64_t instruction_bytes = 0;  // that begin each text and tell a model its task: no terms there
+  int64_t max_source_tokens = 0;  // 0: as many as the model takes
+};
+
 // By what drawn outputs are compared with each other.
 enum class MbrUtility { kNone, kChrf, kBleu };
 
@@ -118,8 +124,6 @@ struct TranslationOptions {
   // within max_length: a beam search with constraints. A model that was taught to read terms gets
   // them with the text. Not for outputs that are drawn, nor for ids.
   std::shared_ptr<const Glossary> glossary;
-  // Texts begin with so many bytes that tell a model its task. No terms are found there.
-  size_t instruction_bytes = 0;
   bool scores = true;  // false: a greedy search leaves them 0 and is a little faster
   bool alignments = false;
   int64_t alignment_layer = 0;  // the decoder layer, from 1; 0: ModelConfig::AlignmentLayer()
@@ -228,7 +232,8 @@ class Translator {
   std::vector<Translation> TranslateEncoded(std::span<const std::string> texts,
                                             std::span<const std::vector<int32_t>> sources,
                                             const TranslationOptions& options = {},
-                                            std::span<const std::string> prefixes = {}) const;
+                                            std::span<const std::string> prefixes = {},
+                                            const TermLimits& limits = {}) const;
   // What the output may have after the words of `prefix`, each with the best rest: `count`
   // hypotheses at most (1 to 64), best first, which all differ in the next word; one where no word
   // may follow. Throws as Translate.

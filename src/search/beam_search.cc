@@ -84,6 +84,7 @@ bool BeamSearch::MayEnd(const Live& hypothesis) const {
 void BeamSearch::SetTokens(const Live& hypothesis, std::vector<int32_t>* never,
                            std::vector<int32_t>* also, StepRow* row) const {
   const SentenceOptions& options = input_->options;
+  row->never = options_->never;
   if (guide_ != nullptr) row->never = guide_->Never(hypothesis.state);
   if (constrained_) {
     row->never = options_->placeholders;

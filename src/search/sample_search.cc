@@ -39,6 +39,7 @@ void SampleSearch::Remember(int32_t id, Output* output) const {
 void SampleSearch::FillRow(std::span<const Draw> draws, Output* output, StepRow* row) {
   row->may_end = std::ssize(output->result.ids) >= input_->options.min_length;
   row->may_be_unknown = input_->options.allow_unknown;
+  row->never = options_->never;
   if (NeedsOnlyBestToken()) return;
   output->sampling = {&input_->sample->sampling, draws, output->seen};
   row->sampling = &output->sampling;

@@ -71,6 +71,7 @@ struct SearchOptions {
   // Ids of a source that begin and end it beside its text: coverage does not count them.
   int64_t source_begin = 0, source_end = 0;
   std::vector<int32_t> placeholders;  // tokens that outputs may contain only if `once` has them
+  std::vector<int32_t> never;         // of these, the ones that no output has
 };
 
 // A short item counts as this many: what is written for it takes memory too.

@@ -73,15 +73,18 @@ void JoinNeighbours(std::string_view text, size_t most, std::vector<TextPart>* s
 }
 
 // A placeholder's text that stands for nothing loses its brackets.
-std::string WithoutPlaceholders(std::string_view text) {
-  std::string plain;
-  size_t done = 0;
-  while (const auto next = NextPlaceholder(text, done)) {
-    plain += text.substr(done, next->place.begin - done);
-    plain += std::to_string(next->number);
+void AppendWithoutPlaceholders(std::string_view text, const TextPart& part, std::string* plain,
+                               std::vector<ReplacedPart>* places) {
+  size_t done = part.begin;
+  const std::string_view whole = text.substr(0, part.end);
+  while (const auto next = NextPlaceholder(whole, done)) {
+    *plain += whole.substr(done, next->place.begin - done);
+    const size_t begin = plain->size();
+    *plain += std::to_string(next->number);
+    if (places != nullptr) places->push_back({{begin, plain->size()}, next->place});
     done = next->place.end;
   }
-  return plain += text.substr(done);
+  *plain += whole.substr(done);
 }
 
 // The text with these parts of it as placeholders, and no other ones.
@@ -91,13 +94,14 @@ std::string WithPlaceholders(std::string_view text, const std::vector<TextPart>&
   std::string masked;
   size_t done = 0;
   for (size_t i = 0; i < spans.size(); ++i) {
-    masked += WithoutPlaceholders(text.substr(done, spans[i].begin - done));
+    AppendWithoutPlaceholders(text, {done, spans[i].begin}, &masked, places);
     const size_t begin = masked.size();
     masked += PlaceholderText(numbers[i]);
     if (places != nullptr) places->push_back({{begin, masked.size()}, spans[i]});
     done = spans[i].end;
   }
-  return masked += WithoutPlaceholders(text.substr(done));
+  AppendWithoutPlaceholders(text, {done, text.size()}, &masked, places);
+  return masked;
 }
 
 // The same of those spans that have a number.

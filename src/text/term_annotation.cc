@@ -108,12 +108,16 @@ AnnotatedText WithTerms(std::string_view text, std::span<const FoundTerm> terms)
   for (const FoundTerm& term : terms) {
     annotated += text.substr(done, term.begin - done);
     size_t begin = annotated.size();
-    annotated += fmt::format("{} ", kTermBegin);
+    const auto is_space = [&](size_t at) { return text[at] == ' ' || text[at] == '\t'; };
+    const bool joined = term.begin > 0 && !is_space(term.begin - 1);
+    annotated += fmt::format("{}{} ", joined ? " " : "", kTermBegin);
     places.push_back({{begin, annotated.size()}, {term.begin, term.begin}});
     annotated += text.substr(term.begin, term.end - term.begin);
     // What stands behind it belongs to its last word.
     begin = annotated.size() - 1;
-    annotated += fmt::format(" {} {} {}", kTermIs, term.targets[0].text, kTermEnd);
+    const bool goes_on = term.end < text.size() && !is_space(term.end);
+    annotated +=
+        fmt::format(" {} {} {}{}", kTermIs, term.targets[0].text, kTermEnd, goes_on ? " " : "");
     places.push_back({{begin, annotated.size()}, {term.end - 1, term.end}});
     done = term.end;
   }
@@ -157,6 +161,7 @@ std::vector<FoundTerm> PhrasesOfPair(std::string_view source, std::string_view t
       if (!may_end(last)) continue;
       const auto [there, there_end] = LinkedRange(from, first, last);
       if (there_end - there >= kPhraseWords) continue;
+      if (to.words[there].letters == 0 || to.words[there_end].letters == 0) continue;
       const auto [back, back_end] = LinkedRange(to, there, there_end);
       if (back < first || back_end > last) continue;
       const std::string_view phrase = from.Phrase(first, last),

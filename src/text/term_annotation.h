@@ -31,7 +31,8 @@ struct AnnotatedText {
   std::vector<int64_t> words;  // for each of its white-space words the one of the text as it was
 };
 
-// Writes each term's first target behind it. `terms`: of the text, in order, without overlap.
+// Writes each term's first target behind it, with spaces around the tokens. `terms`: of the text,
+// in order, without overlap.
 AnnotatedText WithTerms(std::string_view text, std::span<const FoundTerm> terms);
 
 // A glossary's terms in pairs of texts that are translations of each other. Immutable; safe to use

@@ -30,10 +30,12 @@ TEST(TermAnnotationTest, TermsStandBehindTheirSources) {
                                            {.source = "x", .target = "dem X"}};
   const Glossary glossary(terms);
   const AnnotatedText annotated = WithTerms(text, glossary.finder().Find(text));
-  EXPECT_EQ(annotated.text,
-            "A (<term> guinea pig <is> Meerschweinchen </term>), in <term> x <is> dem X </term>.");
-  // A, guinea and pig as themselves; marks and targets as the word before or after.
-  EXPECT_EQ(annotated.words, (std::vector<int64_t>{0, 1, 1, 2, 2, 2, 2, 3, 4, 4, 4, 4, 4, 4}));
+  EXPECT_EQ(
+      annotated.text,
+      "A ( <term> guinea pig <is> Meerschweinchen </term> ), in <term> x <is> dem X </term> .");
+  // Each word as itself; tokens and targets as the word before or after.
+  EXPECT_EQ(annotated.words,
+            (std::vector<int64_t>{0, 1, 1, 1, 2, 2, 2, 2, 2, 3, 4, 4, 4, 4, 4, 4, 4}));
   EXPECT_EQ(CountWords(annotated.text), std::ssize(annotated.words));
 }
 
@@ -70,6 +72,9 @@ TEST(TermAnnotationTest, PhrasesHaveNoLinksToTheOutside) {
                         PhrasesOfPair("small house", "kleines Haus", {{0, 0}, {0, 1}, {1, 1}})),
             (std::vector<std::string>{"small house=kleines Haus"}));
   EXPECT_TRUE(PhrasesOfPair("small house", "kleines Haus", {}).empty());
+  // A target neither begins nor ends with a word without letters.
+  EXPECT_TRUE(PhrasesOfPair("a house", "Haus . Es hat 5 %", {{1, 0}, {1, 1}}).empty());
+  EXPECT_TRUE(PhrasesOfPair("a house", "Das - Haus", {{1, 1}, {1, 2}}).empty());
 }
 
 TEST(TermAnnotationTest, DrawsUpToSoManyWithoutOverlap) {

@@ -1,4 +1,6 @@
 // Translation by models that read terms (text/term_annotation.h).
+#include "tasks/translation/annotated_source.h"
+
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -13,6 +15,7 @@
 #include "tasks/loaded_model.h"
 #include "tasks/translation/continuous_translator.h"
 #include "tasks/translation/line_batch.h"
+#include "tasks/translation/translation_search.h"
 #include "text/term_annotation.h"
 
 namespace attend {
@@ -107,19 +110,37 @@ TEST(AnnotatedSourceTest, TermsAreReadWithTheText) {
   EXPECT_EQ(BestOf(translator, "lumi keri", options).terms, 0);
 }
 
-TEST(AnnotatedSourceTest, TermsNeitherLengthenOutputsNorOutgrowTheirText) {
+TEST(AnnotatedSourceTest, ReadsSoManyTermsOfSoManyBytesAsFit) {
+  const TaskRunner runner(Load(WithTokens()));
+  const auto read = [&](const std::string& text, const std::string& target, int64_t most) {
+    TranslationOptions options;
+    options.glossary = GlossaryOf({{.source = "tavo", .target = target}});
+    const auto annotated = Annotate(runner, {.text = text}, runner.Encode(text),
+                                    FindTerms(runner, text, options), most);
+    return annotated ? annotated->text.text : text;
+  };
+  const std::string one = "<term> tavo <is> sane </term>";
+  std::string many, first_16;
+  for (int i = 0; i < 17; ++i) {
+    many += i == 0 ? "tavo" : " tavo";
+    first_16 += (i == 0 ? "" : " ") + (i < 16 ? one : "tavo");
+  }
+  EXPECT_EQ(read(many, "sane", 1000), first_16);
+  const int64_t two = std::ssize(runner.Encode(one + " " + one));
+  EXPECT_EQ(read("tavo tavo", "sane", two), one + " " + one);
+  EXPECT_EQ(read("tavo tavo", "sane", two - 1), one + " tavo");
+  EXPECT_EQ(read("tavo", "sane", 2), "tavo");
+  EXPECT_NE(read("tavo", std::string(100, 'a'), 1000), "tavo");
+  EXPECT_EQ(read("tavo", std::string(101, 'a'), 1000), "tavo");
+  EXPECT_EQ(read("tavo", "Ω", 1000), "tavo");  // which the vocabulary lacks
+}
+
+TEST(AnnotatedSourceTest, TermsDoNotLengthenOutputs) {
   const Translator translator(WithTokens(), {});
   TranslationOptions options;
-  std::string line;
-  for (int i = 0; i < 40; ++i) line += "tavo ";
-  const auto longest = [&](const std::string& target) {
-    options.glossary = GlossaryOf({{.source = "tavo", .target = target}});
-    return BestOf(translator, line, options).ids.size();
-  };
-  options.glossary = nullptr;
-  const size_t most = BestOf(translator, line, options).ids.size() + 50;
-  EXPECT_LE(longest("sane"), most);
-  EXPECT_LE(longest(std::string(100000, 'x')), most);  // not read: it is no term
+  const size_t plain = BestOf(translator, "lumi tavo", options).ids.size();
+  options.glossary = GlossaryOf({{.source = "tavo", .target = "sane mipa keri dosa neri paku"}});
+  EXPECT_LE(BestOf(translator, "lumi tavo", options).ids.size(), plain);
 }
 
 TEST(AnnotatedSourceTest, NoTermIsFoundInWhatTellsTheTask) {
@@ -173,10 +194,17 @@ TEST(AnnotatedSourceTest, AlternativesReadThemToo) {
 }
 
 TEST(AnnotatedSourceTest, NoOutputHasTheTokens) {
-  const TaskRunner runner(Load(WithTokens()));
-  EXPECT_EQ(MakeSearchModel(runner).options.placeholders, TermTokenIds(runner.target()));
-  const TaskRunner untaught(Load(LoadModel(kUntaught)));
-  EXPECT_TRUE(MakeSearchModel(untaught).options.placeholders.empty());
+  const Translator translator(WithTokens(), {});
+  const std::vector<std::string> lines = {"<term> tavo <is> sane </term>", "<is> <is> <term>"};
+  TranslationOptions drawn;
+  drawn.sample = true;
+  drawn.beam_size = drawn.n_best = 64;
+  for (const Translation& found : translator.Translate(lines, drawn)) {
+    for (const Hypothesis& each : found.hypotheses) {
+      EXPECT_EQ(each.text.find("term>"), std::string::npos);
+      EXPECT_EQ(each.text.find("<is>"), std::string::npos);
+    }
+  }
 }
 
 }  // namespace

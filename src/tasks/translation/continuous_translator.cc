@@ -139,9 +139,10 @@ int64_t ContinuousTranslator::MaxLength(int64_t source_length,
 void ContinuousTranslator::ReadTerms(int64_t most, Sentence* sentence) const {
   if (!ReadsTerms(source())) return;
   sentence->annotated =
-      Annotate(runner_, runner_.Mask(sentence->text, sentence->protect),
+      Annotate(runner_, runner_.Mask(sentence->text, sentence->protect), sentence->ids,
                FindTerms(runner_, sentence->text, sentence->options, sentence->protect), most,
-               &sentence->ids);
+               sentence->protect);
+  if (sentence->annotated) sentence->ids = sentence->annotated->ids;
 }
 
 std::vector<int32_t> ContinuousTranslator::EncodeBeginning(const std::string& text,

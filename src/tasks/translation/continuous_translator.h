@@ -14,8 +14,8 @@
 #include "attend/translator.h"
 #include "base/work_pool.h"
 #include "tasks/search_work.h"
+#include "tasks/translation/annotated_source.h"
 #include "tasks/translation/task_runner.h"
-#include "tasks/translation/translation_search.h"
 
 namespace attend {
 

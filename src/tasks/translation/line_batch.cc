@@ -219,10 +219,9 @@ Hypothesis LineBatch::Join(const std::vector<Translation>& translations, size_t 
 }
 
 std::vector<Translation> LineBatch::Translate(const TranslationOptions& options) const {
-  TranslationOptions with_task = options;
-  with_task.instruction_bytes = options_.prefix.size();
-  const std::vector<Translation> all =
-      translator_->TranslateEncoded(texts_, ids_, with_task, target_prefixes_);
+  const std::vector<Translation> all = translator_->TranslateEncoded(
+      texts_, ids_, options, target_prefixes_,
+      {.instruction_bytes = std::ssize(options_.prefix), .max_source_tokens = limit_});
   std::vector<Translation> translations;
   size_t begin = 0;
   for (const Line& line : lines_) {

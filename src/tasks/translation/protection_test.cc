@@ -115,6 +115,12 @@ TEST(ProtectionTest, TermsThatAModelReadsLeaveSpansAlone) {
   const auto plain = translator.Translate(Lines(), options);
   options.glossary = std::make_shared<const Glossary>(terms);
   const auto found = translator.Translate(Lines(), options);
+  // More spans than placeholders, one of which the text has itself.
+  const std::vector<std::string> few = {"12 a 13 b \u27E65\u27E7 c \u27E66\u27E7 d see"};
+  const Translator of_two(MakeProtectedModel(2, {"<term>", "<is>", "</term>"}), {.threads = 1});
+  options.glossary = std::make_shared<const Glossary>(
+      std::vector<GlossaryTerm>{{.source = "see", .target = "and"}});
+  EXPECT_EQ(of_two.Translate(few, options)[0].hypotheses[0].terms, 1);
   bool read = false;
   for (size_t i = 0; i < Lines().size(); ++i) {
     const Hypothesis& hypothesis = found[i].hypotheses[0];

@@ -17,9 +17,6 @@
 namespace attend {
 namespace {
 
-constexpr int64_t kMostTerms = 16;         // of a sentence that a search is held to
-constexpr int64_t kMostTargetBytes = 100;  // of a term that a model reads: it is no sentence
-
 // What nearly all targets of training keep within, and a bit more.
 int64_t UsualMost(const TrainingText& text, int64_t source_length) {
   constexpr double kMost = 100000, kSpare = 20;
@@ -38,29 +35,6 @@ void MakeSampled(const TranslationOptions& options, SearchInput* input) {
                                              .top_p = options.top_p},
                                 .count = options.sample ? options.n_best : options.mbr_samples,
                                 .seed = static_cast<uint64_t>(options.seed)};
-}
-
-// Ids of a target; none where the vocabulary lacks a letter of it.
-std::vector<int32_t> IdsOfTarget(const Vocabulary& vocabulary, const std::string& target) {
-  std::vector<int32_t> ids = vocabulary.Encode(target);
-  const auto unk = static_cast<int32_t>(vocabulary.special_ids().unk);
-  if (std::ranges::find(ids, unk) != ids.end()) ids.clear();
-  return ids;
-}
-
-// Where something that touches no span stands in the masked text.
-size_t MaskedPlace(const MaskedText& masked, size_t place) {
-  auto moved = static_cast<int64_t>(place);
-  for (const ReplacedPart& part : masked.places) {
-    if (part.to.end > place) break;
-    const auto size = [](const TextPart& of) { return static_cast<int64_t>(of.end - of.begin); };
-    moved += size(part.from) - size(part.to);
-  }
-  return static_cast<size_t>(moved);
-}
-
-bool Touches(const FoundTerm& term, const TextPart& span) {
-  return span.begin < term.end && term.begin < span.end;
 }
 
 // Behind every hypothesis that there is.
@@ -146,21 +120,21 @@ SearchModel MakeSearchModel(const TaskRunner& runner) {
     };
   }
   search.placeholders = runner.protection().ids();
-  // No output has these, and so no `once`.
-  for (const int32_t id : runner.term_tokens()) search.placeholders.push_back(id);
-  std::ranges::sort(search.placeholders);
+  search.never.assign(runner.term_tokens().begin(), runner.term_tokens().end());
+  search.placeholders.insert(search.placeholders.end(), search.never.begin(), search.never.end());
   return {&runner.weights(), runner.shortlist(), std::move(search), runner.make_stepper(),
           runner.ensemble()};
 }
 
 std::vector<FoundTerm> FindTerms(const TaskRunner& runner, const std::string& text,
-                                 const TranslationOptions& options, bool protect) {
+                                 const TranslationOptions& options, bool protect,
+                                 size_t instruction) {
   if (options.glossary == nullptr) return {};
   runner.CheckWritesFromTheBeginning("the glossary");
   const std::string repaired = RepairUtf8(text);
-  // A match of the memory behind the text has terms of its own, and so has what tells the task.
-  std::string_view own = ReadsMatches(runner.source()) ? WithoutMatch(repaired) : repaired;
-  const size_t first = std::min(options.instruction_bytes, own.size());
+  // A match of the memory behind the text has terms of its own.
+  const std::string_view own = ReadsMatches(runner.source()) ? WithoutMatch(repaired) : repaired;
+  const size_t first = std::min(instruction, own.size());
   std::vector<FoundTerm> found = options.glossary->finder().Find(own.substr(first));
   for (FoundTerm& term : found) {
     term.begin += first;
@@ -169,52 +143,31 @@ std::vector<FoundTerm> FindTerms(const TaskRunner& runner, const std::string& te
   if (!protect) return found;
   const std::vector<TextPart> spans = runner.protection().Find(repaired);
   std::erase_if(found, [&](const FoundTerm& term) {
-    return std::ranges::any_of(spans, [&](const TextPart& span) { return Touches(term, span); });
+    return std::ranges::any_of(spans, [&](const TextPart& span) {
+      return span.begin < term.end && term.begin < span.end;
+    });
   });
   return found;
+}
+
+std::vector<int32_t> IdsOfTarget(const Vocabulary& vocabulary, const std::string& target) {
+  std::vector<int32_t> ids = vocabulary.Encode(target);
+  const auto unk = static_cast<int32_t>(vocabulary.special_ids().unk);
+  if (std::ranges::find(ids, unk) != ids.end()) ids.clear();
+  return ids;
 }
 
 SentenceTerms TermsOf(const TaskRunner& runner, std::vector<FoundTerm> found) {
   if (found.empty()) return {};
   SentenceTerms terms{.asked = std::ssize(found), .paths = nullptr};
   // The cost of a search grows with its terms.
-  if (std::ssize(found) > kMostTerms) found.resize(kMostTerms);
+  if (std::ssize(found) > kMostSentenceTerms) found.resize(kMostSentenceTerms);
   const auto encode = [&](const std::string& target) {
     return IdsOfTarget(runner.target(), target);
   };
   auto paths = std::make_shared<const TermPaths>(found, runner.token_texts(), encode);
   if (paths->count() > 0) terms.paths = std::move(paths);
   return terms;
-}
-
-void AnnotatedSource::Realign(Hypothesis* hypothesis) const {
-  for (AlignmentLink& link : hypothesis->alignment) link.source = text.words.at(link.source);
-}
-
-std::optional<AnnotatedSource> Annotate(const TaskRunner& runner, const MaskedText& masked,
-                                        std::span<const FoundTerm> found, int64_t most,
-                                        std::vector<int32_t>* ids) {
-  if (found.empty() || !ReadsTerms(runner.source())) return std::nullopt;
-  const auto may_read = [&](const TermTarget& target) {
-    return std::ssize(target.text) <= kMostTargetBytes && runner.Mask(target.text).spans.empty() &&
-           !IdsOfTarget(runner.target(), target.text).empty();
-  };
-  std::vector<FoundTerm> terms;
-  for (const FoundTerm& term : found.first(std::min<size_t>(found.size(), kMostTerms))) {
-    const auto target = std::ranges::find_if(term.targets, may_read);
-    const bool touches = std::ranges::any_of(
-        masked.places, [&](const ReplacedPart& place) { return Touches(term, place.to); });
-    if (target == term.targets.end() || touches) continue;
-    terms.push_back(
-        {MaskedPlace(masked, term.begin), MaskedPlace(masked, term.end - 1) + 1, {*target}});
-  }
-  if (terms.empty()) return std::nullopt;
-  AnnotatedText text = WithTerms(RepairUtf8(masked.text), terms);
-  std::vector<int32_t> longer = runner.source().Encode(text.text);
-  if (std::ssize(longer) > most) return std::nullopt;
-  const int64_t added = std::ssize(longer) - std::ssize(*ids);
-  *ids = std::move(longer);
-  return AnnotatedSource{std::move(text), added};
 }
 
 std::vector<Hypothesis> MakeHypotheses(std::vector<SearchResult> results,

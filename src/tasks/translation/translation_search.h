@@ -5,8 +5,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -15,8 +13,6 @@
 #include "tasks/search_work.h"
 #include "tasks/translation/task_runner.h"
 #include "tasks/translation/term_paths.h"
-#include "text/span_masker.h"
-#include "text/term_annotation.h"
 #include "text/term_finder.h"
 
 namespace attend {
@@ -44,9 +40,16 @@ SearchInput MakeSearchInput(const TaskRunner& runner, const std::vector<int32_t>
                             const TranslationOptions& options, int64_t added = 0);
 
 // The terms of the options' glossary in a text, as RepairUtf8 leaves it, but for those that touch a
-// protected span. None where there is no glossary.
+// protected span or begin in the first `instruction` bytes, which tell a model its task. None where
+// there is no glossary.
 std::vector<FoundTerm> FindTerms(const TaskRunner& runner, const std::string& text,
-                                 const TranslationOptions& options, bool protect = true);
+                                 const TranslationOptions& options, bool protect = true,
+                                 size_t instruction = 0);
+
+// Ids of a term's target as the model writes it; none where its vocabulary lacks a letter of it.
+std::vector<int32_t> IdsOfTarget(const Vocabulary& vocabulary, const std::string& target);
+
+inline constexpr int64_t kMostSentenceTerms = 16;  // of a sentence that count
 
 // The terms that a search is held to.
 struct SentenceTerms {
@@ -54,23 +57,6 @@ struct SentenceTerms {
   std::shared_ptr<const TermPaths> paths;  // null: none that the model can write
 };
 SentenceTerms TermsOf(const TaskRunner& runner, std::vector<FoundTerm> found);
-
-// A source with its terms in it, for a model that reads these (text/term_annotation.h).
-struct AnnotatedSource {
-  AnnotatedText text;
-  int64_t added = 0;  // tokens
-
-  // Makes an alignment of the annotated text one of the text that it was made of.
-  void Realign(Hypothesis* hypothesis) const;
-};
-
-// Writes the first terms, as many as a search is held to, into the masked text, each with the first
-// target that the model can write, and gives `ids` those of the result. Nothing where the model
-// reads no terms, where there are none, and where the ids would be more than `most`. `found`: of
-// the text that was masked.
-std::optional<AnnotatedSource> Annotate(const TaskRunner& runner, const MaskedText& masked,
-                                        std::span<const FoundTerm> found, int64_t most,
-                                        std::vector<int32_t>* ids);
 
 // With the special ids of the model, for beams of any size. The runner must outlive it.
 SearchModel MakeSearchModel(const TaskRunner& runner);

@@ -10,6 +10,7 @@
 #include "base/per_process.h"
 #include "tasks/running_search.h"
 #include "tasks/translation/alternatives.h"
+#include "tasks/translation/annotated_source.h"
 #include "tasks/translation/bayes_risk.h"
 #include "tasks/translation/translation_options.h"
 #include "tasks/translation/translation_search.h"
@@ -19,15 +20,20 @@
 namespace attend {
 namespace {
 
+// A text as the model reads it, with the terms that its output is to have.
+struct ReadText {
+  std::string text;
+  SentenceTerms terms;
+  int64_t added = 0;  // ids that are not of the text alone
+};
+
 // Sources as ids without bos and eos; their texts, and outputs that are to begin with `prefixes`,
 // for each or not at all.
 struct Request {
   std::span<const std::vector<int32_t>> sources;
   std::span<const std::string> texts = {};
-  std::span<const std::string> read = {};  // the texts as the model reads them
+  std::span<const ReadText> read = {};  // the texts as the model reads them
   std::span<const std::vector<int32_t>> prefixes = {};
-  std::span<const SentenceTerms> terms = {};                       // of the texts
-  std::span<const std::optional<AnnotatedSource>> annotated = {};  // of the sources
 
   // There is nothing to translate.
   bool SaysNothing(size_t i) const {
@@ -68,7 +74,7 @@ struct Translator::Impl {
     for (const int64_t i : items) {
       for (Hypothesis& hypothesis : (*translations)[i].hypotheses) {
         sources.push_back(request.sources[i]);
-        if (!request.read.empty()) texts.push_back(request.read[i]);
+        if (!request.read.empty()) texts.push_back(request.read[i].text);
         targets.push_back(runner.ForcedTarget(hypothesis.ids));
         hypotheses.push_back(&hypothesis);
       }
@@ -90,9 +96,8 @@ struct Translator::Impl {
     runner.CheckLengths(static_cast<int64_t>(i) + 1, std::ssize(request.sources[i]),
                         std::ssize(prefix));
     runner.CheckTargetIds(prefix);
-    const bool annotated = !request.annotated.empty() && request.annotated[i];
     SearchInput input = MakeSearchInput(runner, request.sources[i], options,
-                                        annotated ? request.annotated[i]->added : 0);
+                                        request.read.empty() ? 0 : request.read[i].added);
     input.prefix.assign(prefix.begin(), prefix.end());
     return input;
   }
@@ -117,23 +122,24 @@ struct Translator::Impl {
   // `request` has the sources and prefixes of `texts`, which are masked.
   std::vector<Translation> TranslateMasked(std::span<const std::string> texts,
                                            std::span<const MaskedText> masked, Request request,
-                                           const TranslationOptions& options) const {
+                                           const TranslationOptions& options,
+                                           const TermLimits& limits = {}) const {
     runner.target();  // throws where there is none
     const std::span<const std::vector<int32_t>> plain = request.sources;
     std::vector<std::optional<AnnotatedSource>> annotated;
-    std::vector<std::string> read;
-    std::vector<std::vector<int32_t>> ids(plain.begin(), plain.end());
-    std::vector<SentenceTerms> terms;
+    std::vector<ReadText> read;
+    std::vector<std::vector<int32_t>> ids;
     for (size_t i = 0; i < texts.size(); ++i) {
-      std::vector<FoundTerm> found = FindTerms(runner, texts[i], options);
-      annotated.push_back(Annotate(runner, masked[i], found, runner.max_source_tokens(), &ids[i]));
-      read.push_back(annotated[i] ? annotated[i]->text.text : masked[i].text);
-      terms.push_back(TermsOf(runner, std::move(found)));
+      std::vector<FoundTerm> found =
+          FindTerms(runner, texts[i], options, /*protect=*/true, limits.instruction_bytes);
+      annotated.push_back(Annotate(runner, masked[i], plain[i], found, MostSourceTokens(limits)));
+      const auto& with_terms = annotated.back();
+      ids.push_back(with_terms ? with_terms->ids : plain[i]);
+      read.push_back({with_terms ? with_terms->text.text : masked[i].text,
+                      TermsOf(runner, std::move(found)), with_terms ? with_terms->added : 0});
     }
     request.texts = texts;
     request.read = read;
-    request.annotated = annotated;
-    request.terms = terms;
     request.sources = ids;
     std::vector<Translation> translations = Translate(request, options);
     for (size_t i = 0; i < translations.size(); ++i) {
@@ -145,6 +151,11 @@ struct Translator::Impl {
       }
     }
     return translations;
+  }
+
+  int64_t MostSourceTokens(const TermLimits& limits) const {
+    const int64_t most = runner.max_source_tokens();
+    return limits.max_source_tokens == 0 ? most : std::min(most, limits.max_source_tokens);
   }
 
   void Check(const Request& request, const TranslationOptions& options) const {
@@ -179,7 +190,7 @@ struct Translator::Impl {
         translations[i].hypotheses.resize(1);  // nothing that the vocabulary knows
         continue;
       }
-      if (!request.terms.empty()) input.terms = request.terms[i].paths;
+      if (!request.read.empty()) input.terms = request.read[i].terms.paths;
       inputs.push_back(std::move(input));
       searched.push_back(static_cast<int64_t>(i));
     }
@@ -188,7 +199,7 @@ struct Translator::Impl {
       Translation& translation = translations[searched[k]];
       translation.hypotheses =
           MakeHypotheses(std::move(found[k]),
-                         request.terms.empty() ? SentenceTerms() : request.terms[searched[k]]);
+                         request.read.empty() ? SentenceTerms() : request.read[searched[k]].terms);
       for (Hypothesis& hypothesis : translation.hypotheses) {
         if (!request.texts.empty())
           hypothesis.text = Trimmed(runner.target().Decode(hypothesis.ids));
@@ -242,7 +253,8 @@ std::vector<Translation> Translator::Translate(std::span<const std::string> text
 std::vector<Translation> Translator::TranslateEncoded(std::span<const std::string> texts,
                                                       std::span<const std::vector<int32_t>> sources,
                                                       const TranslationOptions& options,
-                                                      std::span<const std::string> prefixes) const {
+                                                      std::span<const std::string> prefixes,
+                                                      const TermLimits& limits) const {
   if (texts.size() != sources.size()) {
     throw Error(ErrorKind::kUsage, fmt::format("{} texts and {} sources; expected as many of one "
                                                "as of the other",
@@ -255,7 +267,8 @@ std::vector<Translation> Translator::TranslateEncoded(std::span<const std::strin
     masked.push_back(impl_->runner.protection().Mask(texts[i]));
     if (!prefixes.empty()) begun.push_back(impl_->BeginningOf(masked[i], prefixes[i]));
   }
-  return impl_->TranslateMasked(texts, masked, {.sources = sources, .prefixes = begun}, options);
+  return impl_->TranslateMasked(texts, masked, {.sources = sources, .prefixes = begun}, options,
+                                limits);
 }
 
 Translation Translator::Alternatives(const std::string& text, const std::string& prefix,
@@ -274,14 +287,11 @@ Translation Translator::Alternatives(const std::string& text, const std::string&
   const std::vector<int32_t> source = Encode(text);
   const MaskedText masked = impl_->runner.protection().Mask(text);
   const std::vector<int32_t> begun = impl_->BeginningOf(masked, prefix);
-  std::vector<int32_t> read = source;
-  const std::optional<AnnotatedSource> annotated =
-      Annotate(impl_->runner, masked, FindTerms(impl_->runner, text, best),
-               impl_->runner.max_source_tokens(), &read);
-  const Request one{.sources = {&read, 1},
-                    .texts = {&text, 1},
-                    .prefixes = {&begun, 1},
-                    .annotated = {&annotated, 1}};
+  const auto annotated =
+      Annotate(impl_->runner, masked, source, FindTerms(impl_->runner, text, best),
+               impl_->runner.max_source_tokens());
+  const std::vector<int32_t>& read = annotated ? annotated->ids : source;
+  const Request one{.sources = {&read, 1}, .texts = {&text, 1}, .prefixes = {&begun, 1}};
   if (one.SaysNothing(0)) return CopyOf(text, best);
   const std::vector<std::vector<int32_t>> begins = impl_->LongerByAToken(one, count, best);
   const size_t ways = begins.size();
