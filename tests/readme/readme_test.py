@@ -103,7 +103,7 @@ def test_the_page_of_translating(folder):
         shutil.copytree(folder / "my-model/model", folder / name / "model")
     (folder / "all.en.gz").write_bytes(gzip.compress((folder / "test.en").read_bytes()))
     for command in commands("docs/translating.md"):
-        run(folder, command)
+        run(folder, command.replace("--max-updates 3000 --validate-every 500", "--max-updates 2 --validate-every 1"))
     assert "<html" in (folder / "attention.html").read_text(encoding="utf-8").lower()
 
 
