@@ -7,9 +7,9 @@
 namespace attend {
 namespace {
 
-// Of all but what stands in angle brackets without a space, as <term> does: such tokens have one
-// spelling.
-std::string Changed(std::string_view text, std::string (*change)(std::string_view)) {
+// Changes all but what stands in angle brackets without a space, as <term> does: such tokens have
+// one spelling.
+std::string ChangeAroundTokens(std::string_view text, std::string (*change)(std::string_view)) {
   std::string changed;
   size_t done = 0;
   for (size_t begin = 0; (begin = text.find('<', begin)) != text.npos; ++begin) {
@@ -33,7 +33,7 @@ void CaseNoise::Apply(const Origin& origin, uint64_t time, std::vector<std::stri
   if (draw >= 2 * share_) return;
   for (std::string& text : *texts) {
     if (NeedsRepair(text)) continue;  // the vocabulary repairs, and counts
-    text = Changed(text, draw < share_ ? InCapitals : InTitleCase);
+    text = ChangeAroundTokens(text, draw < share_ ? InCapitals : InTitleCase);
   }
 }
 

@@ -102,13 +102,13 @@ std::vector<int32_t> TermTokenIds(const Vocabulary& vocabulary) {
 }
 
 AnnotatedText WithTerms(std::string_view text, std::span<const FoundTerm> terms) {
+  const auto is_space = [&](size_t at) { return text[at] == ' ' || text[at] == '\t'; };
   std::string annotated;
   std::vector<ReplacedPart> places;
   size_t done = 0;
   for (const FoundTerm& term : terms) {
     annotated += text.substr(done, term.begin - done);
     size_t begin = annotated.size();
-    const auto is_space = [&](size_t at) { return text[at] == ' ' || text[at] == '\t'; };
     const bool joined = term.begin > 0 && !is_space(term.begin - 1);
     annotated += fmt::format("{}{} ", joined ? " " : "", kTermBegin);
     places.push_back({{begin, annotated.size()}, {term.begin, term.begin}});

@@ -25,7 +25,7 @@ size_t MaskedPlace(const MaskedText& masked, size_t place) {
 }
 
 bool Reads(const Vocabulary& vocabulary, const std::string& text) {
-  return !IdsOfTarget(vocabulary, text).empty();
+  return !KnownIds(vocabulary, text).empty();
 }
 
 // Null: there is none that the model can read and write.
@@ -49,7 +49,7 @@ std::optional<AnnotatedSource> Annotate(const TaskRunner& runner, const MaskedTe
                                         std::span<const int32_t> ids,
                                         std::span<const FoundTerm> found, int64_t most,
                                         bool protect) {
-  if (found.empty() || !ReadsTerms(runner.source())) return std::nullopt;
+  if (found.empty() || !runner.reads_terms()) return std::nullopt;
   const std::string text = RepairUtf8(masked.text);
   std::vector<FoundTerm> terms;
   for (const FoundTerm& term : found.first(std::min<size_t>(found.size(), kMostSentenceTerms))) {

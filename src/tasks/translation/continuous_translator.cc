@@ -137,7 +137,7 @@ int64_t ContinuousTranslator::MaxLength(int64_t source_length,
 }
 
 void ContinuousTranslator::ReadTerms(int64_t most, Sentence* sentence) const {
-  if (!ReadsTerms(source())) return;
+  if (!runner_.reads_terms()) return;
   sentence->annotated =
       Annotate(runner_, runner_.Mask(sentence->text, sentence->protect), sentence->ids,
                FindTerms(runner_, sentence->text, sentence->options, sentence->protect), most,

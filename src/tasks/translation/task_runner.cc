@@ -49,7 +49,10 @@ TaskRunner::TaskRunner(std::shared_ptr<const LoadedModel> loaded,
   }
   const Vocabulary* const source = loaded_->source_vocabulary.get();
   const Vocabulary* const target = loaded_->target_vocabulary.get();
-  if (source != nullptr) words_ = WordPieces(*source);
+  if (source != nullptr) {
+    words_ = WordPieces(*source);
+    reads_terms_ = ReadsTerms(*source);
+  }
   if (target != nullptr) {
     blank_ = BlankPieces(*target);
     term_tokens_ = TermTokenIds(*target);

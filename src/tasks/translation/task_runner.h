@@ -83,6 +83,8 @@ class TaskRunner {
   }
   // By id: 1 where a target piece shows nothing; empty for a model without vocabulary.
   std::span<const uint8_t> blank() const { return blank_; }
+  // The model was taught to read terms (text/term_annotation.h).
+  bool reads_terms() const { return reads_terms_; }
   // Target ids of the tokens around terms (TermTokenIds), which no output should have.
   std::span<const int32_t> term_tokens() const { return term_tokens_; }
   // Whether the ids of a source say something: a letter or a digit. False without a vocabulary.
@@ -140,6 +142,7 @@ class TaskRunner {
   std::shared_ptr<const Ensemble> ensemble_;  // null: loaded_ is alone
   std::shared_ptr<const Shortlist> shortlist_;
   std::vector<uint8_t> words_, blank_;  // by source id, by target id
+  bool reads_terms_ = false;
   std::vector<int32_t> term_tokens_;
   std::unique_ptr<const Protection> protection_;
   struct LaterTexts {

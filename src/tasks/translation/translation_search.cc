@@ -150,8 +150,8 @@ std::vector<FoundTerm> FindTerms(const TaskRunner& runner, const std::string& te
   return found;
 }
 
-std::vector<int32_t> IdsOfTarget(const Vocabulary& vocabulary, const std::string& target) {
-  std::vector<int32_t> ids = vocabulary.Encode(target);
+std::vector<int32_t> KnownIds(const Vocabulary& vocabulary, const std::string& text) {
+  std::vector<int32_t> ids = vocabulary.Encode(text);
   const auto unk = static_cast<int32_t>(vocabulary.special_ids().unk);
   if (std::ranges::find(ids, unk) != ids.end()) ids.clear();
   return ids;
@@ -162,9 +162,7 @@ SentenceTerms TermsOf(const TaskRunner& runner, std::vector<FoundTerm> found) {
   SentenceTerms terms{.asked = std::ssize(found), .paths = nullptr};
   // The cost of a search grows with its terms.
   if (std::ssize(found) > kMostSentenceTerms) found.resize(kMostSentenceTerms);
-  const auto encode = [&](const std::string& target) {
-    return IdsOfTarget(runner.target(), target);
-  };
+  const auto encode = [&](const std::string& target) { return KnownIds(runner.target(), target); };
   auto paths = std::make_shared<const TermPaths>(found, runner.token_texts(), encode);
   if (paths->count() > 0) terms.paths = std::move(paths);
   return terms;

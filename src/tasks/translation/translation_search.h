@@ -46,8 +46,8 @@ std::vector<FoundTerm> FindTerms(const TaskRunner& runner, const std::string& te
                                  const TranslationOptions& options, bool protect = true,
                                  size_t instruction = 0);
 
-// Ids of a term's target as the model writes it; none where its vocabulary lacks a letter of it.
-std::vector<int32_t> IdsOfTarget(const Vocabulary& vocabulary, const std::string& target);
+// Ids of a text; none where the vocabulary lacks a letter of it.
+std::vector<int32_t> KnownIds(const Vocabulary& vocabulary, const std::string& text);
 
 inline constexpr int64_t kMostSentenceTerms = 16;  // of a sentence that count
 

@@ -24,7 +24,7 @@ namespace {
 struct ReadText {
   std::string text;
   SentenceTerms terms;
-  int64_t added = 0;  // ids that are not of the text alone
+  std::optional<AnnotatedSource> annotated;
 };
 
 // Sources as ids without bos and eos; their texts, and outputs that are to begin with `prefixes`,
@@ -96,8 +96,9 @@ struct Translator::Impl {
     runner.CheckLengths(static_cast<int64_t>(i) + 1, std::ssize(request.sources[i]),
                         std::ssize(prefix));
     runner.CheckTargetIds(prefix);
+    const bool annotated = !request.read.empty() && request.read[i].annotated;
     SearchInput input = MakeSearchInput(runner, request.sources[i], options,
-                                        request.read.empty() ? 0 : request.read[i].added);
+                                        annotated ? request.read[i].annotated->added : 0);
     input.prefix.assign(prefix.begin(), prefix.end());
     return input;
   }
@@ -126,17 +127,15 @@ struct Translator::Impl {
                                            const TermLimits& limits = {}) const {
     runner.target();  // throws where there is none
     const std::span<const std::vector<int32_t>> plain = request.sources;
-    std::vector<std::optional<AnnotatedSource>> annotated;
     std::vector<ReadText> read;
     std::vector<std::vector<int32_t>> ids;
     for (size_t i = 0; i < texts.size(); ++i) {
       std::vector<FoundTerm> found =
           FindTerms(runner, texts[i], options, /*protect=*/true, limits.instruction_bytes);
-      annotated.push_back(Annotate(runner, masked[i], plain[i], found, MostSourceTokens(limits)));
-      const auto& with_terms = annotated.back();
-      ids.push_back(with_terms ? with_terms->ids : plain[i]);
-      read.push_back({with_terms ? with_terms->text.text : masked[i].text,
-                      TermsOf(runner, std::move(found)), with_terms ? with_terms->added : 0});
+      auto annotated = Annotate(runner, masked[i], plain[i], found, MostSourceTokens(limits));
+      ids.push_back(annotated ? annotated->ids : plain[i]);
+      read.push_back({annotated ? annotated->text.text : masked[i].text,
+                      TermsOf(runner, std::move(found)), std::move(annotated)});
     }
     request.texts = texts;
     request.read = read;
@@ -146,7 +145,7 @@ struct Translator::Impl {
       if (request.SaysNothing(i)) continue;
       translations[i].unknown_characters = runner.UnknownCharacters(masked[i].text, plain[i]);
       for (Hypothesis& hypothesis : translations[i].hypotheses) {
-        if (annotated[i]) annotated[i]->Realign(&hypothesis);
+        if (read[i].annotated) read[i].annotated->Realign(&hypothesis);
         runner.protection().Restore(texts[i], masked[i], &hypothesis);
       }
     }
