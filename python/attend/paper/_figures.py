@@ -85,7 +85,7 @@ def importance_plot(costs: dict[Head, float], points: list[Result], count: int) 
         axes[0].bar(range(len(order)), [costs[head] for head in order], color=[colours[head.kind] for head in order])
         for kind, colour in colours.items():
             axes[0].bar([0], [0], color=colour, label=KINDS[kind])
-        axes[0].set(title="BLEU that masking one head costs", xlabel="heads, the dearest first")
+        axes[0].set(title="BLEU that masking one head costs", xlabel="heads, the costliest first")
         axes[0].legend(fontsize=8)
         axes[1].plot([100 * point["pruned"] / count for point in points], [point["bleu"] for point in points], marker="o", color=COLOURS[0])
         axes[1].set(title="BLEU after pruning the cheapest heads", xlabel="% of heads", ylim=(0, None))
@@ -129,7 +129,7 @@ def permuted_blocks(work: Work, model: pathlib.Path, data: dict[str, Any]) -> li
     data["permuted"] = found | {"head": head.name}
     rows = [[each["change"], f"{each['distance']:.4f}", f"{100 * each['other_best_token']:.1f} %"] for each in found["changes"]]
     return [
-        Text(f"The weights of one head ({head.name}, the dearest of cross-attention) change, and nothing else. The distance is the total variation between the next token's "
+        Text(f"The weights of one head ({head.name}, the one of cross-attention that costs most) change, and nothing else. The distance is the total variation between the next token's "
              f"probabilities before and after, 0 to 1, a mean over {found['tokens']:,} tokens of given translations; permutations are means of {_permuted.DRAWS}."),
         Table(["weights", "distance", "another best token"], rows)]
 
@@ -148,7 +148,7 @@ def sentence_blocks(work: Work, model: pathlib.Path, data: dict[str, Any], gains
     drawn = {"figure3": figure3(far), "figure4": figure4(anaphora), "figure5": figure5(anaphora, gains)}
     data |= {name: numbers for name, (_, numbers) in drawn.items()}
     return [
-        Text("The paper's sentences, read by this model's encoder. Tokens of a word are taken together; a line is as strong as the weight. The paper looked for heads of its big "
+        Text("The paper's sentences, read by this model's encoder. Tokens of a word are taken together; the strongest line of a drawing is its greatest weight. The paper looked for heads of its big "
              "model that show a behaviour; here the head is the one that shows it most, whatever else it does."),
         *(plot for plot, _ in drawn.values())]
 

@@ -42,17 +42,19 @@ def name_of(head: tuple[int, int]) -> str:
 
 
 def draw_lines(axis: Any, words: list[str], lines: list[tuple[Array, str]], only: list[int] | None = None) -> None:
-    """Words on both sides; a line from each query on the left to each key on the right, as strong as its weight."""
+    """Words on both sides; a line from each query on the left to each key on the right, as strong as its share of the greatest weight."""
+    queries = range(len(words)) if only is None else only
+    greatest = max(float(weights[list(queries)].max()) for weights, _ in lines)
     places = -np.arange(len(words), dtype=float)
     for side, where in ((0.0, "right"), (1.0, "left")):
         for word, place in zip(words, places, strict=True):
             axis.text(side - 0.03 if side == 0 else side + 0.03, place, word, ha=where, va="center", fontsize=8)
     for number, (weights, colour) in enumerate(lines):
         apart = 0.14 * (number - (len(lines) - 1) / 2)  # so that heads do not hide each other
-        for query in range(len(words)) if only is None else only:
+        for query in queries:
             for key in range(len(words)):
                 if weights[query, key] > 0.03:
-                    axis.plot([0, 1], [places[query], places[key] + apart], color=colour, alpha=float(min(1, weights[query, key])), linewidth=1.8)
+                    axis.plot([0, 1], [places[query], places[key] + apart], color=colour, alpha=float(weights[query, key] / greatest), linewidth=1.8)
     axis.set(xlim=(-0.55, 1.55), ylim=(-len(words) + 0.2, 0.8))
     axis.axis("off")
 
@@ -66,7 +68,7 @@ def figure3(sentence: Sentence) -> tuple[Plot, dict[str, Any]]:
     with drawing(1, 6.2) as (result, axes):
         draw_lines(axes[0], sentence.words, [(layer[head], COLOURS[head % len(COLOURS)]) for head in range(len(layer))], [making])
     weight = float(scores[best])
-    return Plot(result.svg, f"Figure 3: what making looks at, all heads of layer {best[0] + 1}, a colour each. {name_of(best)} gives more and difficult "
+    return Plot(result.svg, f"Figure 3: what “making” looks at, all heads of layer {best[0] + 1}, a colour each. Head {best[1] + 1} gives “more” and “difficult” "
                 f"{weight:.2f} of its weight; spread evenly they would get {2 / len(sentence.words):.2f}."), {
         "layer": best[0] + 1, "head": best[1] + 1, "weight": weight, "even": 2 / len(sentence.words)}
 
@@ -81,8 +83,8 @@ def figure4(sentence: Sentence) -> tuple[Plot, dict[str, Any]]:
         draw_lines(axes[1], sentence.words, [(sentence.weights[head], COLOURS[i]) for i, head in enumerate(heads)], [its])
     found = [{"layer": layer + 1, "head": head + 1, "law": float(sentence.weights[layer, head, its, law]),
               "application": float(sentence.weights[layer, head, its, application])} for layer, head in heads]
-    return Plot(result.svg, f"Figure 4: left all of {name_of(heads[0])}, right its alone, of that head and of {name_of(heads[1])}. its gives Law "
-                f"{found[0]['law']:.2f} and application {found[0]['application']:.2f} of its weight in the first."), {"heads": found}
+    return Plot(result.svg, f"Figure 4: left all of {name_of(heads[0])}, right “its” alone, of that head and of {name_of(heads[1])}. In the first “its” gives “Law” "
+                f"{found[0]['law']:.2f} and “application” {found[0]['application']:.2f} of its weight."), {"heads": found}
 
 
 def figure5(sentence: Sentence, gains: Array | None) -> tuple[Plot, dict[str, Any]]:
