@@ -92,6 +92,7 @@ class BeamSearch : public ItemSearch {
     int32_t state = 0;   // of the terms' guide
     double penalty = 0;  // of repeated tokens, up to this one
     double cost = 0;     // of a token to be avoided
+    bool asked = false;  // an end that is here for the terms alone
     double Loss() const { return cost + penalty - log_probability; }
     bool operator<(const Expansion& other) const;
   };
@@ -120,6 +121,8 @@ class BeamSearch : public ItemSearch {
   double CostOf(int32_t id) const;
   std::vector<int32_t> IdsOf(int32_t node) const;
   bool MayEnd(const Live& hypothesis) const;
+  // It has all terms.
+  bool AsksForEnd(const Live& hypothesis) const;
   // Fills in which tokens may not follow a live hypothesis, and which are wanted in any case;
   // `never` and `also` keep them where they come from several rules.
   void SetTokens(const Live& hypothesis, std::vector<int32_t>* never, std::vector<int32_t>* also,
@@ -144,10 +147,11 @@ class BeamSearch : public ItemSearch {
   bool LacksPlaceholders() const;
   bool LacksTerms() const;
   void GoOn(const Expansion& expansion);
-  void KeepEnded(const Expansion& expansion);
+  void KeepEnded(const Expansion& expansion, bool counts = true);
   void Choose();
   void ChooseFromBanks();
-  void Keep(const Live& hypothesis, int64_t length, bool finished);
+  // `counts`: it is one of those that end the search.
+  void Keep(const Live& hypothesis, int64_t length, bool finished, bool counts = true);
   bool NothingCanWin() const;
   bool ExitsEarly() const;
   bool LeaderGoesOn() const;
