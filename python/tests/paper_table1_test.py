@@ -83,13 +83,15 @@ def test_the_page_shows_fitted_exponents(work):
                     "longest": _table1_layers.LONGEST, **_table1_layers.shape_settings()}
         points = [{"width": width, "length": n, "forward_s": 1e-9 * n**2 * width, "backward_s": 1e-9 * n**3 * width, "kept_bytes": 1,
                    "peak_bytes": 4 * n * width, "runs": 2} for n in _table1_layers.LENGTHS]
-        work.cells.add(f"table1/attention/d{width}", settings, {"measured": points, "left_out": []})
+        work.cells.add(f"table1/attention/d{width}", settings | {"times": "means"}, {"measured": points, "left_out": []})
     work.settings.dry_run = True
     report = _table1.make(work)
     row = "| self-attention | O(n² d) | n^2.00\u00a0d^1.00 | n^3.00\u00a0d^1.00\u00a0* | n^1.00\u00a0d^1.00 |"
     assert row in report.markdown() and kind.complexity == "O(n² d)"
     assert "n = 16, 32, 64, 128, 256, 512, 1024, 2048, 4096: self-attention; self-attention, restricted;" in report.markdown()
     assert report.html().count("<svg") == 2
+    work.settings.rows = ["lstm"]
+    assert row in _table1.make(work).markdown()  # what was measured before stays on the page
 
 
 def test_pairs_of_the_copy_task():

@@ -185,7 +185,8 @@ def test_table3_shows_what_is_measured(work):
         for seed in _table3.SEEDS.get(row.name, (1,)) if row.name in values else ():
             perplexity, bleu = values[row.name]
             result = {"update": 8, "perplexity": perplexity + seed, "bleu": bleu, "minutes": 1.0, "finished": row.name != "C1"}
-            work.cells.add(f"table3/{row.name}-seed{seed}", _table3.options_of(row, seed, 8) | {"row_minutes": 12}, result)
+            result |= {"row_minutes": 12} if row.name == "C1" else {}
+            work.cells.add(f"table3/{row.name}-seed{seed}", _table3.options_of(row, seed, 8), result)
     work.settings.rows = ["C1"]  # or the others would be trained
     report = _table3.make(work)
     text = report.markdown()
@@ -193,6 +194,20 @@ def test_table3_shows_what_is_measured(work):
     of_a = next(each for each in report.data["spearman"] if each["block"] == "A")
     assert (of_a["rows"], of_a["perplexity"], of_a["bleu"]) == (3, 1.0, 1.0)
     assert "<svg" in report.html()
+    # A longer limit lets the stopped row go on, and no other one.
+    work.settings.rows, work.settings.row_minutes, work.settings.dry_run = ["base", "C1"], 13, True
+    assert "1 trainings, 13 minutes at most" in _table3.make(work).markdown()
+
+
+def test_a_row_with_learned_positions_is_trained(tmp_path):
+    """At the default max_length."""
+    for side in ("en", "de"):
+        (tmp_path / side).write_text("a b c d e f\n" * 40, encoding="utf-8")
+    (row,) = (row for row in _table3_rows.ROWS if row.small.get("positions") == "learned")
+    options = _table3.options_of(row, 1, updates=1) | {"vocab_size": 12, "beam_size": 1}
+    texts = {f"{part}_{kind}": tmp_path / side for part in ("train", "valid") for kind, side in (("source", "en"), ("target", "de"))}
+    attend.train(output=tmp_path / "run", quiet=True, threads=1, **texts, **options)
+    assert (tmp_path / "run/model").exists()
 
 
 def test_the_command_and_its_errors(tmp_path):
@@ -204,6 +219,8 @@ def test_the_command_and_its_errors(tmp_path):
         (["table3"], 2, "--output is missing"),
         (["table3", "--output", tmp_path / "out", "--budget", "4"], 2, "--budget is '4'"),
         (["table3", "--output", tmp_path / "out", "--rows", "C9"], 2, "--rows has 'C9'"),
+        (["table1", "--output", tmp_path / "out", "--price", "3"], 2, "table1 has no --price; it is an option of table2"),
+        (["figures", "--output", tmp_path / "out", "--rows", "base"], 2, "figures has no --rows; it is an option of table1, table2, table3, table4"),
         (["table3", "--output", tmp_path / "out", "--data-dir", tmp_path], 3, "multi30k/train.en' is missing"),
     ]:
         done = paper(*arguments)

@@ -19,12 +19,13 @@
 #include "base/thread_pool.h"
 
 namespace attend {
-namespace {
 
 std::string OptionName(std::string name) {
   std::replace(name.begin(), name.end(), '_', '-');
   return "--" + name;
 }
+
+namespace {
 
 std::string FieldName(const std::string& option) {
   std::string name = option.substr(2);

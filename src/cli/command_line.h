@@ -45,6 +45,9 @@ void PrintReport(const CommonOptions& common, const Json& report,
 // can't.
 void FlushOutput();
 
+// --copy-updates of copy_updates.
+std::string OptionName(std::string name);
+
 class CommandLine {
  public:
   // `examples`: whole command lines, one a line, for --help.

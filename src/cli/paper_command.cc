@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 
 #include "attend/error.h"
 #include "base/edit_distance.h"
@@ -50,6 +51,24 @@ FieldList Fields(PaperOptions& options) {
   return fields;
 }
 
+// Options of some tables alone, and those tables.
+const std::map<std::string, std::vector<std::string>> kOptionsOf = {
+    {"copy_updates", {"table1"}},
+    {"model", {"figures"}},
+    {"price", {"table2"}},
+    {"row_minutes", {"table3"}},
+    {"rows", {"table1", "table2", "table3", "table4"}},
+    {"sentences", {"figures"}},
+    {"updates", {"table2", "table3", "table4"}}};
+
+void CheckOptions(const CommandLine& command_line, const std::string& table) {
+  for (const auto& [option, tables] : kOptionsOf) {
+    if (!command_line.IsSet(option) || std::ranges::find(tables, table) != tables.end()) continue;
+    throw Error(ErrorKind::kUsage, fmt::format("attend paper: {} has no {}; it is an option of {}",
+                                               table, OptionName(option), fmt::join(tables, ", ")));
+  }
+}
+
 }  // namespace
 
 int RunPaper(const std::vector<std::string>& arguments) {
@@ -79,6 +98,7 @@ int RunPaper(const std::vector<std::string>& arguments) {
                 fmt::format("attend paper: unknown table '{}', expected {}{}", table,
                             fmt::join(kTables, " or "), DidYouMean(table, kTables)));
   }
+  CheckOptions(command_line, table);
   Json call = FieldsToJson(Fields(options));
   call.update({{"table", table},
                {"threads", common.threads},

@@ -52,8 +52,8 @@ void LoadedModel::CheckEngineRuns() const {
   if (config().architecture == Architecture::kTransformer) return;
   throw Error(ErrorKind::kUsage,
               fmt::format("the model's architecture is {}, which attend's own engine does not run; "
-                          "`attend translate --device cpu` runs it through LibTorch, and so does "
-                          "`attend score`",
+                          "with --device cpu `attend translate` and `attend score` run it through "
+                          "LibTorch",
                           ArchitectureName(config().architecture)));
 }
 

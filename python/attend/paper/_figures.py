@@ -158,6 +158,17 @@ CAVEAT = (
     "counts only with its value vector, and a deeper layer's token holds what other tokens passed to it. Of many heads one always looks like a rule: the figures are chosen to show it.")
 
 
+def plan(importance: Importance, data: dict[str, Any]) -> list[str]:
+    """What would be measured now."""
+    heads, known = len(importance.heads), len(data.get("importance", {}).get("costs", {}))
+    parts = [
+        ("statistics" in data, "attend attention --statistics over Multi30k's validation text"),
+        ("brackets" in data, "what the heads look at along the brackets of the treebank sample's test part"),
+        (known == heads, f"BLEU without each of {heads - known} heads, and as the cheapest go"),
+        ("permuted" in data, "outputs with the weights of one head permuted")]
+    return [text for done, text in parts if not done] or ["nothing"]
+
+
 def make(work: Work) -> Report:
     model = work.settings.model
     if model is None:
@@ -190,4 +201,6 @@ def make(work: Work) -> Report:
         Points([f"Texts: Multi30k's validation text and the treebank sample, {work.settings.sentences} sentences of each at most.",
                 f"{MISSING if syntax is None else syntax['left_out']} sentences of the treebank are left out: longer than {MOST_WORDS} words, or cut so that their words can't be told.",
                 "A change of a few tenths of BLEU on so few sentences is chance."])]
+    if work.settings.dry_run:
+        report.blocks[1:1] = [Heading("What would be measured"), Points(plan(importance, data))]
     return report

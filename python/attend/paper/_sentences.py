@@ -89,13 +89,15 @@ def figure4(sentence: Sentence) -> tuple[Plot, dict[str, Any]]:
 
 def figure5(sentence: Sentence, gains: Array | None) -> tuple[Plot, dict[str, Any]]:
     """Two heads that look along the sentence's structure: those of `gains`, or those that look least evenly."""
+    looks = "which follow the brackets of trees most, against their distance"
     if gains is None:
         with np.errstate(divide="ignore", invalid="ignore"):
             entropy = -np.nansum(sentence.weights * np.log(sentence.weights), axis=3).mean(2)
         gains = -entropy
+        looks = "which look least evenly"
     heads = best_heads(gains, 2)
     with drawing(2, 5.6) as (result, axes):
         for i, head in enumerate(heads):
             draw_lines(axes[i], sentence.words, [(sentence.weights[head], COLOURS[2 * i + 2])])
-    return Plot(result.svg, f"Figure 5: {name_of(heads[0])} and {name_of(heads[1])}, which follow the brackets of trees most, against their distance."), {
+    return Plot(result.svg, f"Figure 5: {name_of(heads[0])} and {name_of(heads[1])}, {looks}."), {
         "heads": [{"layer": layer + 1, "head": head + 1} for layer, head in heads]}

@@ -43,7 +43,7 @@ def left_out(measured: list[Measured]) -> list[str]:
 
 def notes() -> list[str]:
     return [
-        "One sequence at a time, f32, on one thread. Times are the processor's, of the fastest run, so what else runs on the machine matters little, but it "
+        "One sequence at a time, f32, on one thread. Times are the processor's, means of all runs but the first, so what else runs on the machine matters little, but it "
         "shares the caches. Memory is the most that tensors take at once, gradients of weights "
         "among them.",
         f"Exponents are fitted by least squares of logarithms over n ≥ {layers.FITTED_LENGTH} and d ≥ {layers.FITTED_WIDTH}; below, calls of functions "
@@ -96,8 +96,8 @@ def make(work: Work) -> Report:
     def chosen(name: str) -> bool:
         return not work.settings.rows or name in work.settings.rows
 
-    measured = [layers.measure(work, kind) if chosen(kind.bench) else Measured(kind) for kind in layers.KINDS]
-    copies = [copying.measure(work, model) if chosen(f"copy-{model.name}") else None for model in copying.MODELS]
+    measured = [layers.measure(work, kind, chosen(kind.bench)) for kind in layers.KINDS]
+    copies = [copying.measure(work, model, chosen(f"copy-{model.name}")) for model in copying.MODELS]
     found = [(model, result) for model, result in zip(copying.MODELS, copies, strict=True) if result is not None]
     report = Report("Table 1: layers compared", {
         "layers": [as_json(each) for each in measured], **layers.shape_settings(),

@@ -68,18 +68,18 @@ def bench(work: Work, kind: Kind, arguments: dict[str, Any]) -> Result:
     return found
 
 
-def measure(work: Work, kind: Kind) -> Measured:
-    """A width is a cell, and the graph of all lengths."""
+def measure(work: Work, kind: Kind, chosen: bool) -> Measured:
+    """A width is a cell, and the graph of all lengths. Of a kind that is not chosen, what was measured before."""
     result = Measured(kind)
     lengths = {"lengths": list(GRAPH_LENGTHS)}
-    graph = work.cell(f"table1/{kind.bench}/graph", shape_settings() | lengths, functools.partial(graph_of, work, kind, lengths))
+    graph = work.cell(f"table1/{kind.bench}/graph", shape_settings() | lengths, functools.partial(graph_of, work, kind, lengths), chosen=chosen)
     if graph is not None:
         result.graph = graph["graph"]
     if not kind.timed:
         return result
     for width in WIDTHS:
         settings = {"widths": [width], "lengths": list(LENGTHS), "seconds": SECONDS, "longest": LONGEST, **shape_settings()}
-        found = work.cell(f"table1/{kind.bench}/d{width}", settings, functools.partial(bench, work, kind, settings))
+        found = work.cell(f"table1/{kind.bench}/d{width}", settings | {"times": "means"}, functools.partial(bench, work, kind, settings), chosen=chosen)
         if found is not None:
             result.points += found["measured"]
             result.left_out += found["left_out"]

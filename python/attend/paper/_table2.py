@@ -77,9 +77,7 @@ def measured_rate(work: Work, precision: str) -> Result:
 def measure_rate(work: Work, precision: str) -> Result | None:
     settings: dict[str, Any] = {"precision": precision, "threads": work.settings.threads, "updates": RATE_UPDATES, "batch": RATE_BATCH}
     name = f"table2/rate/{precision}"
-    if work.settings.rows and "rate" not in work.settings.rows:
-        return work.cells.find(name, settings)
-    return work.cell(name, settings, lambda: measured_rate(work, precision))
+    return work.cell(name, settings, lambda: measured_rate(work, precision), chosen=not work.settings.rows or "rate" in work.settings.rows)
 
 
 # Where the plot's labels stand beside their points, but for those to the right of them.
@@ -107,12 +105,17 @@ def rate_sentence(rates: dict[str, Result | None]) -> str:
             f"measured by `attend bench train` over {RATE_UPDATES} updates of {RATE_BATCH:,} tokens.")
 
 
-def published_table(best: Result | None) -> Table:
+def dollars(operations: float | None, rate: float | None, price: float) -> str:
+    return MISSING if operations is None or not rate else f"{operations / rate / 3600 * price:,.0f}"
+
+
+def published_table(best: Result | None, price: float) -> Table:
     peak = best["products_per_s"] if best else None
     rows = [[row.name, *(f"{bleu:g}" if bleu else MISSING for bleu in row.bleu), *map(power, row.operations),
-             *(days(operations, peak) for operations in row.operations)] for row in PUBLISHED]
+             *(days(operations, peak) for operations in row.operations), *(dollars(operations, peak, price) for operations in row.operations)] for row in PUBLISHED]
     strong = tuple(i for i, row in enumerate(PUBLISHED) if row.preset)
-    return Table(["model", "BLEU EN-DE", "BLEU EN-FR", "FLOPs EN-DE", "FLOPs EN-FR", "days at peak EN-DE", "days at peak EN-FR"], rows, strong=strong)
+    columns = [f"{column} EN-{side}" for column in ("BLEU", "FLOPs", "days at peak", "dollars at peak") for side in ("DE", "FR")]
+    return Table(["model", *columns], rows, strong=strong)
 
 
 def counted_table(counts: dict[str, Result], best: Result | None, price: float) -> Table:
@@ -121,7 +124,7 @@ def counted_table(counts: dict[str, Result], best: Result | None, price: float) 
     for row in PUBLISHED:
         if row.preset:
             count = counts[row.preset]
-            cost = f"{count['training'] / rate / 3600 * price:,.0f}" if rate else MISSING
+            cost = dollars(count["training"], rate, price)
             rows.append([
                 row.name, f"{count['parameters']:,}", f"{count['training_of_a_pair'] / 1e9:,.2f}", power(count["training"]),
                 power(count["hardware_times_time"]), f"{100 * count['training'] / count['hardware_times_time']:.0f} %",
@@ -167,6 +170,14 @@ ASSUMPTIONS = [
 ]
 
 
+def plan(work: Work, rates: dict[str, Result | None], rivals: list[_rivals.Outcome]) -> list[str]:
+    """What would be measured now."""
+    chosen = not work.settings.rows or "rate" in work.settings.rows
+    left = [precision for precision, rate in rates.items() if rate is None and chosen]
+    rate = [f"rate: attend bench train over {RATE_UPDATES} updates of the base model in {' and '.join(left)}"] if left else []
+    return [*rate, *_rivals.plan(work, rivals)] or ["nothing"]
+
+
 def make(work: Work) -> Report:
     unknown = [name for name in work.settings.rows if name not in ROWS]
     if unknown:
@@ -183,8 +194,9 @@ def make(work: Work) -> Report:
     report.blocks = [
         Text("The paper's Table 2 gives BLEU on newstest2014 and the floating-point operations of training, as time on the hardware times what "
              "that hardware can do. Here are those numbers, and how long this machine would take."),
+        *([Heading("What would be measured"), Points(plan(work, rates, rivals))] if work.settings.dry_run else []),
         Text(rate_sentence(rates)),
-        published_table(best),
+        published_table(best, work.settings.price),
         Heading("The Transformers, counted"),
         counted_table(counts, best, work.settings.price),
         Text(f"An hour of this machine is taken to cost {work.settings.price:g} US dollars (`--price`)."),

@@ -144,6 +144,21 @@ def measure(work: Work, rival: Rival) -> Outcome:
     return Outcome(rival, work.cells.find(f"table2/{rival.name}", whole), seeds, work.cells.find(measured, settings))
 
 
+def plan(work: Work, found: list[Outcome]) -> list[str]:
+    """What would be measured now."""
+    updates = updates_of(work)
+    lines = []
+    for each in found:
+        name, seeds = each.rival.name, len(SEEDS) - len(each.seeds)
+        if each.whole is None:
+            lines.append(f"{name}: attend train --config recipes/rivals/{name}.toml, {updates:,} updates")
+        if seeds:
+            lines.append(f"{name}{SEEDED}: the same with {max(1, updates // SHARE):,} updates, {seeds} of {len(SEEDS)} seeds")
+        if each.speed is None:
+            lines.append(f"{name}{SPEED}: attend bench train over {SPEED_UPDATES} updates")
+    return [line for line in lines if not work.settings.rows or line.split(":")[0] in work.settings.rows]
+
+
 def train_whole(work: Work, rival: Rival, updates: int) -> Result | None:
     found = train(work, rival, updates, SEEDS[0])
     if found is None:

@@ -49,7 +49,7 @@ def train(work: Work, name: str, options: Result) -> Result | None:
     spent, finished = work.train(folder, limit, languages=["en", "de"], validate_every=every, checkpoint_every=every, **texts, **options)
     if not finished and spent < limit:
         return None
-    return last_validation(folder) | {"minutes": spent / 60, "finished": finished}
+    return last_validation(folder) | {"minutes": spent / 60, "finished": finished} | ({} if finished else {"row_minutes": settings.row_minutes})
 
 
 def last_validation(folder: pathlib.Path) -> Result:
@@ -95,17 +95,18 @@ class Training:
         self.chosen = not self.work.settings.rows or self.row.name in self.work.settings.rows
 
     def found(self) -> Result | None:
-        return self.work.cells.find(f"table3/{self.name}", self.settings())
+        return self.work.cells.find(f"table3/{self.name}", self.options)
 
-    def settings(self) -> Result:
-        return self.options | {"row_minutes": self.work.settings.row_minutes}
+    def is_left(self) -> bool:
+        """Not measured, or stopped by a shorter limit than the one now."""
+        found = self.found()
+        return self.chosen and (found is None or found.get("row_minutes", float("inf")) < self.work.settings.row_minutes)
 
     def measure(self) -> None:
-        if not self.chosen:
-            return
         place = f"{NAMES.index(self.row.name) + 1} of {len(NAMES)}"
-        self.work.cell(f"table3/{self.name}", self.settings(), lambda: train(self.work, self.name, self.options),
-                       f"row {self.row.name} ({place}), seed {self.seed}: {self.row.here}")
+        if self.is_left():
+            self.work.measure(f"table3/{self.name}", self.options, lambda: train(self.work, self.name, self.options),
+                              f"row {self.row.name} ({place}), seed {self.seed}: {self.row.here}")
 
 
 def trainings_of(work: Work, row: Row) -> list[Training]:
@@ -116,7 +117,7 @@ def plan(work: Work) -> list[str]:
     """What would be trained now."""
     usual = options_of(ROWS[0], 1, updates_of(work))
     common = ", ".join(f"{name} {value}" for name, value in usual.items() if name != "seed")
-    left = [each for row in ROWS for each in trainings_of(work, row) if each.chosen and each.found() is None]
+    left = [each for row in ROWS for each in trainings_of(work, row) if each.is_left()]
     lines = [f"{each.name}: " + (", ".join(
         f"{name} {value}" for name, value in each.options.items() if name != "seed" and value != usual.get(name)) or "as above") for each in left]
     minutes = len(left) * work.settings.row_minutes
@@ -180,19 +181,25 @@ def plot(outcomes: list[Outcome]) -> Plot:
             axis.scatter(paper, places, facecolors="white", edgecolors=colours, s=42, zorder=3)
             axis.scatter(here, places, color=colours, s=42, zorder=3)
             axis.set(title=title)
+            axis.margins(x=0.1)
             axis.set_yticks(places, [f"{each.row.name}   {each.row.change.split(',')[0] if each.row.name not in ('base', 'big') else ''}" for each in measured])
             axis.grid(visible=False, axis="y")
     return Plot(result.svg, "How far each row is from the base: hollow in the paper, filled here. Colours are blocks; the band is the standard "
                 "deviation of the base's seeds here.")
 
 
-def notes(work: Work) -> list[str]:
+def minutes_text(outcomes: list[Outcome]) -> str:
+    minutes = [run["minutes"] for each in outcomes for run in each.runs]
+    return f"The trainings took {min(minutes):.0f} to {max(minutes):.0f} minutes each. " if minutes else ""
+
+
+def notes(work: Work, outcomes: list[Outcome]) -> list[str]:
     return [
         "The base here is 4 layers, 128 wide, 4 heads, d_ff 256. Each row changes it in the paper's proportion. Numbers of heads are whole, so "
         "one head is a quarter of the base, not an eighth; 2, 4 and 8 of 6 layers become 1, 3 and 5 of 4.",
         f"Every row trains for {updates_of(work):,} updates of at most {TRAINING['batch_tokens']:,} tokens, padding included, with the paper's schedule (noam, "
         f"{TRAINING['warmup_updates']:,} updates of warm-up), Adam and label smoothing; big gets no more than the others, three times as many in the paper. "
-        f"A row has {work.settings.row_minutes:g} minutes at most; * marks one that they stopped, which has its last validation's figures.",
+        f"{minutes_text(outcomes)}* marks one that `--row-minutes` stopped, which has its last validation's figures.",
         f"Text is Multi30k English to German, lower-cased, with {VOCABULARY:,} shared BPE tokens, {TRAINING['precision']} products. Perplexity is of a token of its validation "
         f"text (1,014 pairs), BLEU is lower-cased sacreBLEU (13a) of the same, beam {TRAINING['beam_size']}, α = {TRAINING['length_penalty']}. Nothing is averaged, as in the paper.",
         f"Counted parameters of the paper's models are of a shared vocabulary of {FULL_VOCABULARY:,}. Differences between rows do not depend on it.",
@@ -220,7 +227,7 @@ def make(work: Work) -> Report:
                                         "parameters_millions": each.row.millions, "parameters_counted": each.full_size_parameters},
         "here": {"change": each.row.here, "parameters": each.parameters, "perplexity": each.mean("perplexity"), "bleu": each.mean("bleu"),
                  "runs": each.runs, "options": options_of(each.row, 1, updates_of(work))}} for each in outcomes],
-        "spearman": found, "notes": notes(work)}
+        "spearman": found, "notes": notes(work, outcomes)}
     measured, wanted = sum(len(each.runs) for each in outcomes), sum(len(SEEDS.get(row.name, (1,))) for row in ROWS)
     report = Report("Table 3: variations of the model", data)
     report.blocks = [
@@ -231,5 +238,5 @@ def make(work: Work) -> Report:
         Heading("Do the rows come in the paper's order?"),
         correlation_table(found),
         Heading("How it was measured"),
-        Points(notes(work))]
+        Points(notes(work, outcomes))]
     return report

@@ -45,7 +45,7 @@ ROWS = (
     Row("D2", "P_drop = 0.2", "P_drop = 0.2", {}, {}, 4.95, 25.5, training={"dropout": 0.2}),
     Row("D3", "ε_ls = 0.0", "ε_ls = 0.0", {}, {}, 4.67, 25.3, training={"label_smoothing": 0.0}),
     Row("D4", "ε_ls = 0.2", "ε_ls = 0.2", {}, {}, 5.47, 25.7, training={"label_smoothing": 0.2}),
-    Row("E", "learned positions", "learned positions", {"positions": "learned"}, {"positions": "learned", "max_positions": 256}, 4.92, 25.7),
+    Row("E", "learned positions", "learned positions", {"positions": "learned"}, {"positions": "learned", "max_positions": 257}, 4.92, 25.7),
     Row("big", "d_model = 1024, d_ff = 4096, h = 16, P_drop = 0.3", "d_model = 256, d_ff = 512, h = 8, P_drop = 0.3",
         {"d_model": 1024, "d_ff": 4096, "heads": 16}, {"d_model": 256, "d_ff": 512, "heads": 8}, 4.33, 26.4, 213, {"dropout": 0.3}),
 )

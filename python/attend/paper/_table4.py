@@ -103,6 +103,7 @@ def plot(outcomes: list[Outcome]) -> Plot:
             axes[1].barh([place for place, _ in found], [f1 for _, f1 in found], height=0.24, color=colour, label=KINDS[ending])
             write_values(axes[1], [place for place, _ in found], [f1 for _, f1 in found])
         axes[1].set_yticks(range(len(BANKS)), [bank.title for bank in BANKS])
+        axes[1].set_ylim(-0.5, len(BANKS) - 0.5)  # also where rows lack
         axes[1].set_title("here: the test of each treebank")
         axes[1].legend(loc="upper center", bbox_to_anchor=(0.5, -0.1), ncols=3, fontsize=8)
         for axis in axes:

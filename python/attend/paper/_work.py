@@ -91,11 +91,15 @@ class Work:
         if not self.settings.quiet:
             print(text, file=sys.stderr, flush=True)
 
-    def cell(self, name: str, settings: Result, measure: Callable[[], Result | None], saying: str = "") -> Result | None:
-        """What was measured, now or before; None: there is no time left for it, or it ended before `measure` did."""
+    def cell(self, name: str, settings: Result, measure: Callable[[], Result | None], saying: str = "", chosen: bool = True) -> Result | None:
+        """What was measured, before or, where it is chosen, now; None: there is no time left for it, or it ended before `measure` did."""
         found = self.cells.find(name, settings)
-        if found is not None or self.settings.dry_run or self.budget.left() <= 0:
-            return found
+        return self.measure(name, settings, measure, saying) if found is None and chosen else found
+
+    def measure(self, name: str, settings: Result, measure: Callable[[], Result | None], saying: str = "") -> Result | None:
+        """What is measured now, whatever was before."""
+        if self.settings.dry_run or self.budget.left() <= 0:
+            return None
         self.say(saying or f"measures {name}")
         result = measure()
         if result is not None:

@@ -46,9 +46,7 @@ FieldList RepeatFields(ModelBenchOptions& options, const std::string& items) {
 void RefuseUnused(const CommandLine& command_line, const std::vector<UnusedOption>& options) {
   for (const auto& [option, unused, why] : options) {
     if (!unused || !command_line.IsSet(option)) continue;
-    std::string flag = fmt::format("--{}", option);
-    std::replace(flag.begin(), flag.end(), '_', '-');
-    throw Error(ErrorKind::kUsage, fmt::format("attend bench: {} {}", flag, why));
+    throw Error(ErrorKind::kUsage, fmt::format("attend bench: {} {}", OptionName(option), why));
   }
 }
 

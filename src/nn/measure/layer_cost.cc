@@ -77,11 +77,13 @@ LayerCost MeasureLayer(const LayerShape& shape, int64_t length, double seconds,
     cost.kept_bytes = bytes->now();
     const auto found = torch::autograd::grad({y_ND}, inputs, {gradient_ND});
     const double forward = middle - start, backward = now() - middle;
-    const bool first = cost.runs++ == 0;
-    cost.forward_s = first ? forward : std::min(cost.forward_s, forward);
-    cost.backward_s = first ? backward : std::min(cost.backward_s, backward);
     cost.peak_bytes = bytes->most();
+    if (cost.runs++ == 0) continue;
+    cost.forward_s += forward;
+    cost.backward_s += backward;
   }
+  cost.forward_s /= static_cast<double>(cost.runs - 1);
+  cost.backward_s /= static_cast<double>(cost.runs - 1);
   return cost;
 }
 

@@ -26,7 +26,7 @@ struct LayerShape {
 };
 
 struct LayerCost {
-  double forward_s = 0, backward_s = 0;  // of the fastest run
+  double forward_s = 0, backward_s = 0;  // means of all runs but the first
   int64_t kept_bytes = 0;  // of tensors that the forward pass leaves for the backward one, and its
                            // output
   int64_t peak_bytes = 0;  // of tensors, the most at once; gradients of weights among them
