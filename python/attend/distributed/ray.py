@@ -11,7 +11,7 @@ from attend.distributed._formats import Columns, with_column
 from attend.distributed._job import Job, Report, errors_of_workers
 from attend.distributed._models import Counts, load
 
-with needed("attend.distributed.ray", "'ray[data]'"):
+with needed("attend.distributed.ray", "'.[ray]' in attend's source folder"):
     import pyarrow as pa
     import ray.data
 

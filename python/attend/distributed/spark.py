@@ -10,7 +10,7 @@ from attend._packages import needed
 from attend.distributed._job import Job, Report, errors_of_workers
 from attend.distributed._models import Counts, Model, load
 
-with needed("attend.distributed.spark", "'pyspark[sql]'"):
+with needed("attend.distributed.spark", "'.[spark]' in attend's source folder"):
     import pandas as pd
     import pyarrow as pa
     from pyspark.sql import SparkSession
