@@ -168,6 +168,7 @@ struct StackConfig {
   bool embedding_norm = false;  // layer norm of the sum of embedding and position, as BERT's
   Recurrence recurrence = Recurrence::kNone;  // of a decoder, in place of self-attention
   int64_t kernel_width = 3;                   // tokens that a convolution sees
+  bool separable = false;  // a convolution is of each column by itself, then one product
 
   int64_t key_width() const { return d_k > 0 ? d_k : d_model / heads; }
   int64_t value_width() const { return d_v > 0 ? d_v : d_model / heads; }

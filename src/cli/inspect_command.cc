@@ -185,7 +185,8 @@ std::string DescribeRival(const StackConfig& stack, const ModelConfig& config) {
       fmt::format("{}, {}, d_model {}", ArchitectureName(config.architecture),
                   Counted(stack.layers, "layer"), stack.d_model);
   if (!IsRecurrent(config.architecture))
-    return fmt::format("{}, windows of {}", layers, Counted(stack.kernel_width, "token"));
+    return fmt::format("{}, {}windows of {}", layers, stack.separable ? "separable " : "",
+                       Counted(stack.kernel_width, "token"));
   const bool attends = config.decoder && &stack == &*config.decoder;
   return attends ? fmt::format("{}, {} of attention", layers, Counted(stack.heads, "head"))
                  : layers;

@@ -54,7 +54,10 @@ FieldList Fields(StackConfig& config) {
       .Add("recurrence", &config.recurrence, {"none", "ssru"},
            "what a decoder has in place of self-attention; ssru: a simpler simple recurrent unit")
       .Add("kernel_width", &config.kernel_width, 1, kMaxKernelWidth,
-           "tokens that a convolution sees, of architecture convolution");
+           "tokens that a convolution sees, of architecture convolution")
+      .Add("separable", &config.separable,
+           "convolutions are of each column by itself, followed by one product (Chollet 2017), of "
+           "architecture convolution");
   return fields;
 }
 

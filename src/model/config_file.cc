@@ -90,6 +90,14 @@ void RemoveKeysOf11(Json* model) {
     model->erase(key);
 }
 
+// Leaves what versions before 13 had.
+void RemoveKeysOf13(Json* model) {
+  for (const char* stack : {"/encoder", "/decoder", "/fusion/text", "/fusion/picture"}) {
+    const Json::json_pointer place(stack);
+    if (model->contains(place) && !(*model)[place].is_null()) (*model)[place].erase("separable");
+  }
+}
+
 // Values that older versions had not, under keys that they had.
 void CheckValues(const ModelConfig& config, int64_t version, const std::string& where) {
   const auto refuse = [&](int64_t first, bool found, const char* what) {
@@ -125,6 +133,7 @@ ModelConfig ConfigFromJson(Json object, int64_t version, const std::string& wher
   if (version < 9) RemoveKeysOf9(&expected);
   if (version < 10) RemoveKeysOf10(&expected);
   if (version < 11) RemoveKeysOf11(&expected);
+  if (version < 13) RemoveKeysOf13(&expected);
   CheckKeys(object, expected, "model", version, where);
   if (!config.encoder) object.erase("encoder");
   if (!config.decoder) object.erase("decoder");

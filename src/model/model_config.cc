@@ -182,7 +182,8 @@ void CheckFrames(const ModelConfig& config) {
 std::vector<std::string> OptionsOf(Architecture architecture) {
   if (IsRecurrent(architecture))
     return {"layers", "d_model", "heads", "attention_bias", "scale_embedding"};
-  return {"layers",          "d_model",         "kernel_width", "positions", "position_convention",
+  return {"layers",          "d_model",         "kernel_width",
+          "separable",       "positions",       "position_convention",
           "position_offset", "scale_embedding", "max_positions"};
 }
 

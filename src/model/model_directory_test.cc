@@ -172,8 +172,10 @@ TEST_F(ModelDirectoryTest, NanWeightsLoad) {
 }
 
 TEST_F(ModelDirectoryTest, VersionsAndKeys) {
-  EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 13; }),
-              HasSubstr("format_version is 13, but"));
+  EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 14; }),
+              HasSubstr("format_version is 14, but"));
+  EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 12; }),
+              HasSubstr("'model.encoder.separable' is unknown to format_version 12"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 0; }), HasSubstr("is 0"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = "1"; }), HasSubstr("is \"1\""));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 18446744073709551615u; }),
@@ -186,7 +188,7 @@ TEST_F(ModelDirectoryTest, VersionsAndKeys) {
               HasSubstr("did you mean 'provenance'"));
   EXPECT_THAT(
       ConfigMessage([](Json& c) { c["model"]["encoder"]["laiers"] = 1; }),
-      HasSubstr("'model.encoder.laiers' is unknown to format_version 12; did you mean 'layers'"));
+      HasSubstr("'model.encoder.laiers' is unknown to format_version 13; did you mean 'layers'"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["model"]["encoder.layers"] = 1; }),
               HasSubstr("unknown"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["model"]["hed"] = Json::object(); }),
@@ -209,9 +211,9 @@ constexpr const char* kNewKeys[] = {
     "target_begin",         "tags",    "constituents", "next_word_input", "pooler_activation",
     "alignment_layer",      "patches", "frames",       "fusion",          "suppress_tokens",
     "begin_suppress_tokens"};
-constexpr const char* kNewKeysOfStacks[] = {"embedding_norm",   "recurrence",
-                                            "relative_buckets", "relative_max_distance",
-                                            "kernel_width",     "attention_window"};
+constexpr const char* kNewKeysOfStacks[] = {
+    "embedding_norm", "recurrence",       "relative_buckets", "relative_max_distance",
+    "kernel_width",   "attention_window", "separable"};
 
 TEST_F(ModelDirectoryTest, WhatIsKnownOfTheTrainingText) {
   EXPECT_EQ(LoadModel(path_)->training_text, std::nullopt);
@@ -224,7 +226,7 @@ TEST_F(ModelDirectoryTest, WhatIsKnownOfTheTrainingText) {
   EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"] = 1; }),
               HasSubstr("'training_text' is not"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"]["target_ratio"]["p98"] = 1; }),
-              HasSubstr("'training_text.target_ratio.p98' is unknown to format_version 12"));
+              HasSubstr("'training_text.target_ratio.p98' is unknown to format_version 13"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"]["several_sentences"] = 1.5; }),
               HasSubstr("several_sentences is 1.5"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"]["target_ratio"]["p99"] = -1; }),
@@ -293,6 +295,7 @@ TEST_F(ModelDirectoryTest, OlderVersionsLackValues) {
       erase(6, model, {"source_begin", "source_end", "target_begin"});
       erase(5, model, {"source_eos"});
       for (const char* stack : {"encoder", "decoder"}) {
+        erase(13, model[stack], {"separable"});
         erase(8, model[stack], {"kernel_width", "attention_window"});
         erase(6, model[stack], {"relative_buckets", "relative_max_distance"});
         erase(4, model[stack], {"recurrence"});

@@ -112,6 +112,9 @@ TEST(OperationsTest, RivalsByHand) {
       {"head.output", 2 * m * d * 37000},
   };
   EXPECT_EQ(Count(config, LengthsOf(config, 25, 30)), expected);
+  config.encoder->separable = true;
+  EXPECT_EQ(Count(config, LengthsOf(config, 25, 30)).at("encoder.convolution"),
+            expected["encoder.convolution"] / 3);
 }
 
 TEST(OperationsTest, RowsThatTheHeadReads) {

@@ -99,6 +99,13 @@ void AddRecurrentStack(std::vector<TensorSpec>* specs, const std::string& name,
   }
 }
 
+void AddConvolution(std::vector<TensorSpec>* specs, const std::string& name,
+                    const StackConfig& stack) {
+  const int64_t width = stack.d_model;
+  if (stack.separable) specs->push_back({name + ".columns", {stack.kernel_width, width}});
+  AddLinear(specs, name, 2 * width, stack.separable ? width : stack.kernel_width * width, true);
+}
+
 void AddConvolutionalStack(std::vector<TensorSpec>* specs, const std::string& name,
                            const StackConfig& stack) {
   const int64_t width = stack.d_model;
@@ -107,10 +114,10 @@ void AddConvolutionalStack(std::vector<TensorSpec>* specs, const std::string& na
   for (int64_t layer = 0; layer < stack.layers; ++layer) {
     const std::string prefix = fmt::format("{}.layers.{}", name, layer);
     if (name == "encoder") {
-      AddLinear(specs, prefix, 2 * width, stack.kernel_width * width, true);
+      AddConvolution(specs, prefix, stack);
       continue;
     }
-    AddLinear(specs, prefix + ".convolution", 2 * width, stack.kernel_width * width, true);
+    AddConvolution(specs, prefix + ".convolution", stack);
     AddLinear(specs, prefix + ".query", width, width, true);
     AddLinear(specs, prefix + ".output", width, width, true);
   }

@@ -23,14 +23,19 @@ torch::Tensor LengthsOfRows(const PackedIds& ids, const torch::Tensor& lengths_B
 
 }  // namespace
 
-GatedConvolutionImpl::GatedConvolutionImpl(int64_t width, int64_t kernel_width, double dropout)
+GatedConvolutionImpl::GatedConvolutionImpl(int64_t width, int64_t kernel_width, double dropout,
+                                           bool separable)
     : dropout_(dropout) {
-  weight = register_parameter("weight", torch::zeros({2 * width, kernel_width * width}));
+  if (separable) columns = register_parameter("columns", torch::zeros({kernel_width, width}));
+  weight = register_parameter("weight",
+                              torch::zeros({2 * width, separable ? width : kernel_width * width}));
   bias = register_parameter("bias", torch::zeros({2 * width}));
 }
 
 torch::Tensor GatedConvolutionImpl::forward(const torch::Tensor& windows_RE) {
-  return torch::glu(Linear(windows_RE, weight, bias), -1);
+  if (!columns.defined()) return torch::glu(Linear(windows_RE, weight, bias), -1);
+  const torch::Tensor windows_RWD = windows_RE.view({-1, columns.size(0), columns.size(1)});
+  return torch::glu(Linear((windows_RWD * columns).sum(1), weight, bias), -1);
 }
 
 Windows::Windows(const PackedIds& ids, int64_t kernel_width, int64_t before, int64_t dilation) {
@@ -62,7 +67,8 @@ ConvolutionalEncoderImpl::ConvolutionalEncoderImpl(const StackConfig& config,
       dropout_(dropout.residual) {
   input = register_module("input", LinearLayer(config.d_model, config.d_model, true));
   for (int64_t layer = 0; layer < config.layers; ++layer)
-    layers->push_back(GatedConvolution(config.d_model, config.kernel_width, dropout.residual));
+    layers->push_back(
+        GatedConvolution(config.d_model, config.kernel_width, dropout.residual, config.separable));
   RegisterLayers(config);
   output = register_module("output", LinearLayer(config.d_model, config.d_model, true));
 }
@@ -84,7 +90,8 @@ ConvolutionalMemory ConvolutionalEncoderImpl::forward(const PackedIds& ids,
 ConvolutionalDecoderLayerImpl::ConvolutionalDecoderLayerImpl(const StackConfig& config,
                                                              const Dropout& dropout) {
   convolution = register_module(
-      "convolution", GatedConvolution(config.d_model, config.kernel_width, dropout.residual));
+      "convolution",
+      GatedConvolution(config.d_model, config.kernel_width, dropout.residual, config.separable));
   query = register_module("query", LinearLayer(config.d_model, config.d_model, true));
   output = register_module("output", LinearLayer(config.d_model, config.d_model, true));
 }

@@ -42,6 +42,8 @@ void FillRecurrent(RecurrentLayerImpl& layer, torch::Generator& generator) {
 void FillConvolution(GatedConvolutionImpl& layer, torch::Generator& generator) {
   const auto inputs = static_cast<double>(layer.weight.size(1));
   layer.weight.normal_(0, std::sqrt(4 * (1 - layer.dropout()) / inputs), generator);
+  if (layer.columns.defined())
+    layer.columns.normal_(0, 1 / std::sqrt(static_cast<double>(layer.columns.size(0))), generator);
   layer.bias.zero_();
 }
 

@@ -47,6 +47,10 @@ std::map<std::string, ModelConfig> Rivals() {
   convolution.decoder->kernel_width = 2;
   convolution.decoder->positions = PositionKind::kSinusoidal;
   convolution.encoder->layers = 1;
+  models["separable convolution"] = Rival(Architecture::kConvolution);
+  for (StackConfig* stack :
+       {&*models["separable convolution"].encoder, &*models["separable convolution"].decoder})
+    stack->separable = true;
   return models;
 }
 
@@ -143,6 +147,32 @@ TEST(RivalsTest, AConvolutionIsLibTorchs) {
       EXPECT_LT(Distance(found_RD.narrow(0, begin, length), expected_DT.t()), 1e-12) << b;
     }
   }
+}
+
+TEST(RivalsTest, ASeparableConvolutionIsLibTorchs) {
+  torch::manual_seed(1);
+  GatedConvolution own(4, 3, 0, /*separable=*/true);
+  own->to(torch::kFloat64);
+  torch::nn::Conv1d columns(torch::nn::Conv1dOptions(4, 4, 3).groups(4).bias(false)),
+      product(torch::nn::Conv1dOptions(4, 8, 1));
+  columns->to(torch::kFloat64);
+  product->to(torch::kFloat64);
+  {
+    const torch::NoGradGuard no_grad;
+    own->columns.copy_(columns->weight.squeeze(1).t());
+    own->weight.copy_(product->weight.squeeze(2));
+    own->bias.copy_(product->bias);
+  }
+  const PackedIds ids = Sentences({{1, 2, 3, 4, 5}});
+  const torch::Tensor x_RD = torch::randn({5, 4}, kDouble);
+  const torch::Tensor alone = torch::constant_pad_nd(x_RD.t().unsqueeze(0), {1, 1});
+  const torch::Tensor expected = torch::glu(product(columns(alone)), 1).squeeze(0).t(),
+                      found = own(Windows(ids, 3, 1).Of(x_RD));
+  EXPECT_LT(Distance(found, expected), 1e-12);
+  const torch::Tensor weights = torch::randn({5, 4}, kDouble);
+  const auto gradient = torch::autograd::grad({(found * weights).sum()}, {own->columns})[0],
+             theirs = torch::autograd::grad({(expected * weights).sum()}, {columns->weight})[0];
+  EXPECT_LT(Distance(gradient, theirs.squeeze(1).t()), 1e-12);
 }
 
 TEST(RivalsTest, TheFirstLayerReadsBothWays) {

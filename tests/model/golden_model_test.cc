@@ -76,6 +76,7 @@ void AddDefaults(nlohmann::json* config) {
     model[stack].update({{"embedding_norm", false},
                          {"recurrence", "none"},
                          {"kernel_width", 3},
+                         {"separable", false},
                          {"relative_buckets", 32},
                          {"relative_max_distance", 128},
                          {"attention_window", 0}});

@@ -145,7 +145,7 @@ def write_language_model(folder, **decoder):
 
 def newest_config(**model):
     """The golden model's configuration as the newest version of the format has it, and in it these values."""
-    config = json.loads((GOLDEN / "config.json").read_text(encoding="utf-8")) | {"format_version": 12, "training_text": None}
+    config = json.loads((GOLDEN / "config.json").read_text(encoding="utf-8")) | {"format_version": 13, "training_text": None}
     config["model"] |= {
         "architecture": "transformer", "source_eos": True, "source_begin": [], "source_end": [], "target_begin": [], "suppress_tokens": [],
         "begin_suppress_tokens": [], "constituents": [], "tags": [],
@@ -155,7 +155,7 @@ def newest_config(**model):
     for stack in ("encoder", "decoder"):
         if config["model"][stack] is not None:
             config["model"][stack] |= {
-                "embedding_norm": False, "recurrence": "none", "relative_buckets": 32, "relative_max_distance": 128, "kernel_width": 3,
+                "embedding_norm": False, "recurrence": "none", "relative_buckets": 32, "relative_max_distance": 128, "kernel_width": 3, "separable": False,
                 "attention_window": 0}
     return config
 

@@ -14,16 +14,18 @@
 namespace attend::nn {
 
 // A gated linear unit over each token and its neighbours: (x W + b) * sigmoid(x V + c), of windows
-// x of `kernel_width` rows, zeros outside of a sentence.
+// x of `kernel_width` rows, zeros outside of a sentence. A separable one first adds up the rows of
+// a window, each times `columns` of its place (Chollet 2017).
 class GatedConvolutionImpl : public torch::nn::Module {
  public:
   // `dropout` of the input counts in the initial weights alone.
-  GatedConvolutionImpl(int64_t width, int64_t kernel_width, double dropout);
+  GatedConvolutionImpl(int64_t width, int64_t kernel_width, double dropout, bool separable = false);
   // Windows [R, kernel_width * D], the first row's columns first, to [R, D].
   torch::Tensor forward(const torch::Tensor& windows_RE);
   double dropout() const { return dropout_; }
 
-  torch::Tensor weight, bias;  // [2 D, kernel_width * D]: W above V; [2 D]
+  torch::Tensor weight, bias;  // [2 D, kernel_width * D] or [2 D, D]: W above V; [2 D]
+  torch::Tensor columns;       // [kernel_width, D] of a separable one, else undefined
 
  private:
   double dropout_;

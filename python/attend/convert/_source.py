@@ -102,7 +102,7 @@ def stack(**fields: Any) -> dict[str, Any]:
         "layers": 6, "d_model": 512, "heads": 8, "d_k": 0, "d_v": 0, "d_ff": 2048, "activation": "relu", "norm": "layer_norm",
         "norm_place": "post", "norm_epsilon": 1e-6, "positions": "sinusoidal", "position_convention": "interleaved", "position_offset": 0,
         "max_positions": 1024, "relative_buckets": 32, "relative_max_distance": 128, "attention_window": 0, "attention_bias": True,
-        "feed_forward_bias": True, "scale_embedding": True, "embedding_norm": False, "recurrence": "none", "kernel_width": 3}
+        "feed_forward_bias": True, "scale_embedding": True, "embedding_norm": False, "recurrence": "none", "kernel_width": 3, "separable": False}
     assert not fields.keys() - usual.keys()
     return usual | fields
 

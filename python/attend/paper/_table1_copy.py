@@ -42,6 +42,8 @@ MODELS = (
     Model("window", f"Transformer, r = {WINDOW}", "tiny", {"attention_window": WINDOW}, {"heads": 4, "d_ff": 128}, WINDOW * LAYERS),
     Model("lstm", "LSTM", "lstm"),
     Model("convolution", f"ConvS2S, k = {KERNEL_WIDTH}", "convolution", both={"kernel_width": KERNEL_WIDTH}, reach=(KERNEL_WIDTH - 1) * LAYERS),
+    Model("separable", f"ConvS2S, separable, k = {KERNEL_WIDTH}", "convolution", both={"kernel_width": KERNEL_WIDTH, "separable": True},
+          reach=(KERNEL_WIDTH - 1) * LAYERS),
 )
 
 
