@@ -1,6 +1,7 @@
 #include "media/picture_set.h"
 
 #include <gmock/gmock.h>
+#include <sys/resource.h>
 #include <zlib.h>
 
 #include <cmath>
@@ -128,6 +129,31 @@ TEST_F(PictureSetTest, GzipThatIsDamagedIsRefused) {
   EXPECT_THAT(refusal(), HasSubstr("no gzip file"));
   Write("a-idx3-ubyte.gz", "");
   EXPECT_THAT(refusal(), HasSubstr("cut short"));
+}
+
+// 320 MiB that come out of a small file: one gzip member many times.
+TEST_F(PictureSetTest, GzipThatIsLongerThanItSaysIsNotUnpacked) {
+  const std::string zeros = ReadFile(WriteGzip("zeros.gz", std::string(size_t{1} << 24, '\0')));
+  std::string many;
+  for (int i = 0; i < 20; ++i) many += zeros;
+  const auto after = [&](const std::string& name, const std::string& start) {
+    return Write(name, ReadFile(WriteGzip(name, start)) + many);
+  };
+  const std::string pictures = after("b-images-idx3-ubyte.gz", IdxBytes(3, 3));
+  const auto peak_mib = [] {
+    struct rusage usage = {};
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss / 1024;
+  };
+  const int64_t before = peak_mib();
+  EXPECT_THAT(SetRefusal([&] { OpenIdx(pictures, "", {}); }),
+              AllOf(HasSubstr("b-images-idx3-ubyte.gz"), HasSubstr("more than 34 bytes")));
+  const std::string labels = after("b-labels-idx1-ubyte.gz", Numbers({0x801, 3}) + "\1\1\1");
+  EXPECT_THAT(SetRefusal([&] { OpenIdx(Write("images", IdxBytes(3, 3)), labels, {}); }),
+              AllOf(HasSubstr("b-labels-idx1-ubyte.gz"), HasSubstr("more than 11 bytes")));
+  EXPECT_LT(peak_mib() - before, 64);
+  EXPECT_THAT(SetRefusal([&] { OpenCifar10({after("b.bin.gz", "")}, {}); }),
+              AllOf(HasSubstr("b.bin.gz"), HasSubstr("more than 307300000 bytes")));
 }
 
 TEST_F(PictureSetTest, CifarRecords) {
