@@ -18,6 +18,7 @@ namespace fs = std::filesystem;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 template <class Call>
 std::string SetRefusal(const Call& call) {
@@ -237,8 +238,8 @@ TEST_F(PictureSetTest, SurveyNamesAndCountsWhatIsDamaged) {
     ASSERT_EQ(survey.left_out.size(), 2u);
     EXPECT_EQ(survey.left_out[0].picture, 1);
     EXPECT_THAT(survey.left_out[0].reason, HasSubstr("b.png"));
-    EXPECT_THAT(LeftOutMessage(survey),
-                AllOf(HasSubstr("2 of 4 pictures are left out; the first: "), HasSubstr("b.png")));
+    EXPECT_THAT(LeftOutMessage(survey), AllOf(HasSubstr("2 of 4 pictures are left out: "),
+                                              HasSubstr("b.png"), HasSubstr("d.jpg")));
     // 16 pixels of 0 and 64 of 0.4.
     EXPECT_NEAR(survey.mean[0], 0.4 * 0.8, 1e-12);
     EXPECT_NEAR(survey.deviation[0], 0.4 * std::sqrt(0.8 * 0.2), 1e-12);
@@ -250,6 +251,18 @@ TEST_F(PictureSetTest, SurveyNamesAndCountsWhatIsDamaged) {
   ThreadPool pool(2);
   EXPECT_THAT(SetRefusal([&] { SurveyPictures(*set, &pool); }),
               AllOf(HasSubstr("none of the 4 pictures can be read"), HasSubstr("a.png")));
+}
+
+TEST_F(PictureSetTest, FiveOfManyDamagedPicturesAreNamed) {
+  Write("set/x/a.png", PngOf(0));
+  for (const char* name : {"b", "c", "d", "e", "f", "g", "h"})
+    Write(std::string("set/y/") + name + ".png", "");
+  const auto set = OpenPictures({(folder_ / "set").string()}, {.channels = 1});
+  ThreadPool pool(2);
+  const std::string message = LeftOutMessage(SurveyPictures(*set, &pool));
+  for (const char* name : {"b", "c", "d", "e", "f"})
+    EXPECT_THAT(message, HasSubstr(std::string(name) + ".png"));
+  EXPECT_THAT(message, AllOf(HasSubstr(" and 2 more"), Not(HasSubstr("g.png"))));
 }
 
 }  // namespace
