@@ -79,6 +79,12 @@ def test_a_model_and_its_config_alone():
     assert "operations" not in inspect(GOLDEN).stdout
 
 
+def test_a_model_without_positions_says_so(tmp_path):
+    file = tmp_path / "model.json"
+    file.write_text(json.dumps(described("base", {"both": {"positions": "none"}})), encoding="utf-8")
+    assert ", no positions" in inspect(file).stdout
+
+
 def test_the_papers_models_without_a_file():
     for preset, parameters in [("base", 63045632), ("big", 214171648)]:
         found = json.loads(inspect("--preset", preset, "--vocab-size", 37000, "--json").stdout)

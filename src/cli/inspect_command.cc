@@ -205,7 +205,8 @@ std::string DescribeStack(const StackConfig& stack, const ModelConfig& whole) {
     return ModelConfigToJson(config)["encoder"];
   }();
   const auto text = [&](const char* name) { return fields[name].get<std::string>(); };
-  std::string positions = text("positions") + " positions";
+  std::string positions =
+      (stack.positions == PositionKind::kNone ? "no" : text("positions")) + " positions";
   if (stack.positions == PositionKind::kLearned)
     positions += fmt::format(" (at most {})", stack.max_positions);
   if (stack.positions == PositionKind::kRelative) {

@@ -233,6 +233,11 @@ def test_a_classifier_that_is_fine_tuned_goes_on_by_its_own_options(tmp_path):
     assert (config["pooling"], config["head_pooler"]) == ("first", True)
 
 
+def test_what_pictures_are_validated_on_is_told(tmp_path):
+    options = tiny_run.of_pictures(COMMON, tmp_path) | {"valid_pictures": None, "average_best": 1}
+    tiny_run.refused(tiny_run.train(options, tmp_path / "run"), 2, "need valid_table, valid_pictures or valid_count")
+
+
 def test_long_texts_have_samples_too(tmp_path):
     options = make_options("classification", tmp_path) | {"max_updates": 2, "validate_every": 2}
     for part in ("train", "valid", "test"):
