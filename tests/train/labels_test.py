@@ -238,6 +238,26 @@ def test_what_pictures_are_validated_on_is_told(tmp_path):
     tiny_run.refused(tiny_run.train(options, tmp_path / "run"), 2, "need valid_table, valid_pictures or valid_count")
 
 
+def test_a_model_of_pictures_goes_on_with_the_recipe_that_made_it(tmp_path):
+    """Its learned positions are those of its own squares, not the preset's."""
+    common = COMMON | {"max_updates": 2, "validate_every": 2, "checkpoint_every": 2}
+    options = tiny_run.of_pictures(common, tmp_path) | {"patches.patch": 4}
+    tiny_run.trained(options, tmp_path / "run")
+    model = tmp_path / "run/model"
+    assert json.loads((model / "config.json").read_text(encoding="utf-8"))["model"]["encoder"]["max_positions"] == 5
+    tiny_run.trained(options | {"init": model}, tmp_path / "same")
+    tiny_run.trained(options | {"init": model, "preset": None}, tmp_path / "without_preset")
+    shape = ("encoder.", "patches.", "preset")
+    rest = {name: value for name, value in options.items() if not name.startswith(shape)} | {"init": model}
+    tiny_run.trained(rest, tmp_path / "without_shape")
+    tiny_run.trained({"config": tmp_path / "without_shape/config.toml", "max_updates": 4}, tmp_path / "without_shape")
+    tiny_run.refused(tiny_run.train(options | {"init": model, "encoder.max_positions": 50}, tmp_path / "other"), 2,
+                     "encoder.max_positions is 50", "has 5; leave it out")
+    text = make_options("classification", tmp_path) | {"preset": None, "vocab_type": None, "vocab_size": None, "init": model}
+    text = {name: value for name, value in text.items() if not name.startswith("encoder.")}
+    tiny_run.refused(tiny_run.train(text, tmp_path / "text"), 3, "reads pictures, expected one that reads text")
+
+
 def test_long_texts_have_samples_too(tmp_path):
     options = make_options("classification", tmp_path) | {"max_updates": 2, "validate_every": 2}
     for part in ("train", "valid", "test"):

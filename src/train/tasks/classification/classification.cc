@@ -12,7 +12,7 @@ TaskInfo DescribeClassification() {
   TaskInfo info;
   info.name = "classification";
   info.encoder = true;
-  info.reads_pictures = true;
+  info.picture_preset = "vit-tiny";
   info.validation_options = "valid_table, valid_pictures or valid_count";
   info.validation = {
       {"loss", "loss"}, {"accuracy", "accuracy", true}, {"macro_f1", "macro F1", true}};
