@@ -190,7 +190,7 @@ Setup SetUp(TrainOptions options, const RunSettings& settings, ProcessGroup* gro
   Setup setup;
   setup.task = FindTask(options.model.task)
                    .set_up({&options, &settings, group, device, init, GoesOn(options), log});
-  const bool own_head = init != nullptr && init->config.task != options.model.task;
+  const bool own_head = init != nullptr && HasOwnHead(init->config, options.model);
   if (init != nullptr) {
     std::vector<std::string> own;
     if (own_head) own.emplace_back("head.");
