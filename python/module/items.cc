@@ -39,7 +39,7 @@ ClassifiedItem ItemOf(const nb::handle& given) {
     } else if (name == "picture") {
       nb::list one;
       one.append(value);
-      item.picture = PicturesOf(nb::borrow<nb::iterable>(one)).files[0];
+      item.picture = PicturesOf(one).files[0];
     } else {
       item.links = TextsOf(value);
     }

@@ -74,7 +74,7 @@ nb::list LabelAll(const Runner<Task>& self, const std::vector<std::string>& text
   return results;
 }
 
-nb::list ClassifyPictures(const Runner<Classifier>& self, const nb::iterable& pictures) {
+nb::list ClassifyPictures(const Runner<Classifier>& self, const nb::object& pictures) {
   const GivenPictures given = PicturesOf(pictures);
   std::vector<Classification> found;
   Windows().Run([&](const std::atomic<bool>* stop) {

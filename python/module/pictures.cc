@@ -1,10 +1,11 @@
 #include "python/module/pictures.h"
 
 #include <fmt/format.h>
-#include <nanobind/stl/string.h>
 
 #include "base/files.h"
 #include "media/picture_codec.h"
+#include "python/module/paths.h"
+#include "python/module/texts.h"
 
 namespace attend {
 namespace nb = nanobind;
@@ -16,18 +17,19 @@ std::string FileOf(const nb::handle& picture, std::string* name) {
     const nb::bytes bytes = nb::borrow<nb::bytes>(picture);
     return {bytes.c_str(), bytes.size()};
   }
-  const nb::object path = nb::module_::import_("os").attr("fsdecode")(picture);
-  *name = nb::cast<std::string>(path);
+  *name = PathOf(picture);
   return ReadFile(*name, PictureLimits().max_bytes);
 }
 
 }  // namespace
 
-GivenPictures PicturesOf(const nb::iterable& pictures) {
+GivenPictures PicturesOf(nb::handle pictures) {
+  RefuseOnePath(pictures);
   GivenPictures given;
-  for (const nb::handle picture : pictures) {
+  const nb::object iterator = IteratorOf(pictures);
+  for (nb::object next = NextOf(iterator); next.is_valid(); next = NextOf(iterator)) {
     given.names.push_back(fmt::format("picture {}", given.names.size() + 1));
-    given.files.push_back(FileOf(picture, &given.names.back()));
+    given.files.push_back(FileOf(next, &given.names.back()));
   }
   return given;
 }

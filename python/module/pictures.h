@@ -18,8 +18,9 @@ struct GivenPictures {
   std::vector<std::string> names;  // for messages: the path, or "picture 1"
 };
 
-// Throws Error(kRuntime) for a file that can't be read.
-GivenPictures PicturesOf(const nanobind::iterable& pictures);
+// Of an iterable of them. Throws Error(kRuntime) for a file that can't be read, and TypeError for a
+// single picture and for what is none.
+GivenPictures PicturesOf(nanobind::handle pictures);
 
 }  // namespace attend
 

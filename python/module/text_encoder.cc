@@ -77,7 +77,7 @@ nb::object EmbedAll(const EncoderOfTexts& self, const std::vector<std::string>& 
   return std::move(rows).ToNumpy(one);
 }
 
-nb::object EmbedPictures(const EncoderOfTexts& self, const nb::iterable& pictures,
+nb::object EmbedPictures(const EncoderOfTexts& self, const nb::object& pictures,
                          const nb::kwargs& options) {
   EmbeddingOptions given;
   SetOptions(Fields(given), options, "embed_pictures");

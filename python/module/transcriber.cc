@@ -14,6 +14,7 @@
 #include "python/module/making.h"
 #include "python/module/model_runner.h"
 #include "python/module/options.h"
+#include "python/module/paths.h"
 #include "python/module/texts.h"
 #include "python/module/windows.h"
 #include "tasks/transcription/transcription_options.h"
@@ -56,12 +57,10 @@ TranscriptionOptions OptionsOf(const nb::kwargs& given, const char* where) {
   return options;
 }
 
-nb::list TranscribeFiles(const Runner<Transcriber>& self, const nb::iterable& paths,
+nb::list TranscribeFiles(const Runner<Transcriber>& self, const nb::object& paths,
                          const nb::kwargs& given) {
   TranscriptionOptions options = OptionsOf(given, "transcribe");
-  const nb::object decode = nb::module_::import_("os").attr("fsdecode");
-  std::vector<std::string> names;
-  for (const nb::handle path : paths) names.push_back(nb::cast<std::string>(decode(path)));
+  const std::vector<std::string> names = PathsOf(paths);
   nb::list results;
   InWindows(names, [&](std::span<const std::string> window, Windows* windows) {
     std::vector<Transcription> found;
@@ -87,10 +86,8 @@ nb::object TranscribeSamples(const Runner<Transcriber>& self, const Samples& sam
 }
 
 // NumPy's [recordings, width].
-nb::object EmbedFiles(const Runner<Transcriber>& self, const nb::iterable& paths, bool normalize) {
-  const nb::object decode = nb::module_::import_("os").attr("fsdecode");
-  std::vector<std::string> names;
-  for (const nb::handle path : paths) names.push_back(nb::cast<std::string>(decode(path)));
+nb::object EmbedFiles(const Runner<Transcriber>& self, const nb::object& paths, bool normalize) {
+  const std::vector<std::string> names = PathsOf(paths);
   const auto width = static_cast<size_t>(self.task.width());
   auto values = std::make_unique<std::vector<float>>();
   InWindows(names, [&](std::span<const std::string> window, Windows* windows) {

@@ -1,6 +1,7 @@
 """attend inspect --flops against PyTorch's counter over attend.torch, and how the command is called."""
 
 import json
+import math
 import subprocess
 from types import SimpleNamespace
 
@@ -31,11 +32,24 @@ def described(preset, changes):
     return config | changes
 
 
+def source_of(config, length):
+    """Ids, the squares of a picture or the frames of a recording."""
+    if config["patches"]:
+        side = config["patches"]["patch"]
+        squares = config["patches"]["height"] // side * (config["patches"]["width"] // side)
+        return torch.rand([1, squares, side * side * config["patches"]["channels"]])
+    if config["frames"]:
+        return torch.rand([1, length * math.prod(config["frames"]["strides"]), config["frames"]["mels"]])
+    return torch.randint(5, 300, [1, length])
+
+
 def counted(config, source, target):
     """By PyTorch, forward and in a whole step of training."""
     torch.manual_seed(1)
     network = attend.torch.Transformer(json.loads(json.dumps(config), object_hook=lambda members: SimpleNamespace(**members)))
-    inputs = [torch.randint(5, 300, [1, length]) for stack, length in [("encoder", source), ("decoder", target)] if config[stack]]
+    inputs = [source_of(config, source)] if config["encoder"] else []
+    if config["decoder"]:
+        inputs.append(torch.randint(5, 300, [1, target]))
     forward, training = FlopCounterMode(display=False), FlopCounterMode(display=False)
     with forward:
         network(*inputs)
@@ -68,6 +82,29 @@ def test_counts_are_pytorchs(preset, changes, tmp_path):
     assert operations["training_per_token"] * tokens == pytest.approx(operations["training"])
 
 
+@pytest.mark.parametrize("preset, changes, rows", [
+    ("vit-tiny", LABELS | {"pooling": "first", "head_pooler": False}, 50),
+    ("whisper-tiny", {}, 1500),
+], ids=["pictures", "recordings"])
+def test_rows_of_pictures_and_of_padded_recordings(preset, changes, rows, tmp_path):
+    """All that the model reads, unless it is told."""
+    config = described(preset, changes)
+    file = tmp_path / "model.json"
+    file.write_text(json.dumps(config), encoding="utf-8")
+    operations = json.loads(inspect(file, "--flops", "--target-length", TARGET, "--json").stdout)["operations"]
+    assert operations["source_length"] == rows
+    assert operations["forward"] == counted(config, rows, TARGET)[0]
+
+
+def test_the_articles_picture():
+    text = inspect("--preset", "vit-base", "--flops").stdout
+    assert "operations of a picture, 197 rows;" in text
+    operations = json.loads(inspect("--preset", "vit-base", "--flops", "--json").stdout)["operations"]
+    assert 34e9 < operations["forward"] < 36e9  # 17.6 thousand million multiplications
+    done = inspect("--preset", "vit-base", "--flops", "--source-length", 20)
+    assert done.returncode == 2 and "the model reads pictures, each as 197 rows; leave it out" in done.stderr
+
+
 def test_a_model_and_its_config_alone():
     whole = json.loads(inspect(GOLDEN, "--flops", "--json").stdout)
     alone = json.loads(inspect(GOLDEN / "config.json", "--flops", "--json").stdout)
@@ -77,6 +114,12 @@ def test_a_model_and_its_config_alone():
     for words in ["operations of a text, 32 source and 32 target tokens", "training, per token", f"{whole['operations']['forward']:,}\n"]:
         assert words in text, words
     assert "operations" not in inspect(GOLDEN).stdout
+
+
+def test_a_model_without_positions_says_so(tmp_path):
+    file = tmp_path / "model.json"
+    file.write_text(json.dumps(described("base", {"both": {"positions": "none"}})), encoding="utf-8")
+    assert ", no positions" in inspect(file).stdout
 
 
 def test_the_papers_models_without_a_file():

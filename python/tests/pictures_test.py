@@ -3,6 +3,7 @@
 import base64
 import io
 import json
+import os
 import subprocess
 from xml.etree import ElementTree
 
@@ -113,6 +114,21 @@ def test_what_is_no_picture_is_named(directory, tmp_path):
         classifier.classify_pictures([as_png(pictures(1)[0]), b"no picture"])
     with pytest.raises(attend.UsageError, match="reads pictures"):
         classifier.classify("a text")
+    for one in ["text.jpg", b"no picture", tmp_path]:
+        with pytest.raises(TypeError, match="put it in a list"):
+            classifier.classify_pictures(one)
+    with pytest.raises(TypeError, match="int"):
+        classifier.classify_pictures([7])
+
+
+def test_a_path_that_is_no_utf8(directory, tmp_path):
+    path = os.path.join(os.fsencode(tmp_path), b"\xe9.png")
+    with open(path, "wb") as file:
+        file.write(as_png(pictures(1)[0]))
+    by_path, by_bytes = attend.load(directory).classify_pictures([os.fsdecode(path), as_png(pictures(1)[0])])
+    assert by_path.classes == by_bytes.classes
+    with pytest.raises(attend.InputError, match="gone"):
+        attend.load(directory).classify_pictures([os.fsdecode(path) + "gone"])
 
 
 def test_import_says_what_it_found_and_verifies(source, tmp_path):

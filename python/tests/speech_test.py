@@ -1,6 +1,8 @@
 """Models of sound: LibTorch trains one, and the engine, attend.torch and the program agree on it."""
 
 import json
+import os
+import shutil
 import subprocess
 import wave
 
@@ -166,6 +168,27 @@ def test_damaged_recordings_are_named(folder, directory, tmp_path):
     assert told.returncode == 3 and "broken.wav" in told.stderr
     found = attend.Transcriber(directory).transcribe([bad, good])
     assert "broken.wav" in found[0].error and found[0].text == "" and found[1].error is None
+
+
+@pytest.mark.parametrize("method", ["transcribe", "embed"])
+def test_what_is_no_list_of_paths(directory, folder, method):
+    call = getattr(attend.Transcriber(directory), method)
+    for one in ["a.wav", b"RIFF", folder / "test/0.wav"]:
+        with pytest.raises(TypeError, match="put it in a list"):
+            call(one)
+    with pytest.raises(TypeError, match="found bytes"):
+        call([b"RIFF"])
+    with pytest.raises(TypeError, match="int"):
+        call([7])
+
+
+def test_a_path_that_is_no_utf8(directory, folder, tmp_path):
+    good, odd = folder / "test/0.wav", os.fsdecode(os.fsencode(tmp_path) + b"/\xe9.wav")
+    shutil.copy(good, odd)
+    transcriber = attend.Transcriber(directory)
+    found = transcriber.transcribe([good, odd, odd + "gone"])
+    assert found[0].text == found[1].text and found[1].error is None and "gone" in found[2].error
+    assert (transcriber.embed([odd]) == transcriber.embed([good])).all()
 
 
 @pytest.fixture(name="interview", scope="module")

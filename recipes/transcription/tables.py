@@ -115,13 +115,16 @@ def yesno(data, directory):
 
 
 def main():
-    if len(sys.argv) != 4:
+    if "--help" in sys.argv[1:]:
+        return print(__doc__)
+    kinds = {"fsdd": fsdd, "fsdd-strings": strings, "yesno": yesno}
+    if len(sys.argv) != 4 or not (sys.argv[1] in kinds or sys.argv[1].startswith("fsdd-")):
         sys.exit(__doc__)
     kind, data, directory = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
-    if kind.startswith("fsdd-") and kind != "fsdd-strings":
-        rows = held_out(kind.removeprefix("fsdd-"), data, directory)
+    if kind in kinds:
+        rows = kinds[kind](data, directory)
     else:
-        rows = {"fsdd": fsdd, "fsdd-strings": strings, "yesno": yesno}[kind](data, directory)
+        rows = held_out(kind.removeprefix("fsdd-"), data, directory)
     tables = {"train": [], "valid": [], "test": []}
     directory.mkdir(parents=True, exist_ok=True)
     for part, path, text in rows:

@@ -75,6 +75,8 @@ def finish(path):
 
 
 def main():
+    if "--help" in sys.argv[1:]:
+        return print(__doc__)
     if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
     directory, count = pathlib.Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) == 3 else 4000

@@ -37,10 +37,11 @@ FieldList Fields(InspectOptions& options) {
            "in place of MODEL: a shape as training has it, such as base or big")
       .Add("vocab_size", &options.vocab_size, 8, 1 << 24, "vocabulary of the preset")
       .Add("flops", &options.flops,
-           "count the operations of one text, forward and in training; a multiplication with its "
-           "addition is two")
+           "count the operations of one text, picture or recording, forward and in training; a "
+           "multiplication with its addition is two")
       .Add("source_length", &options.source_length, 1, kMostTokens,
-           "tokens of that text that an encoder reads, with eos")
+           "tokens of that text that an encoder reads, with eos, or rows of that recording, by "
+           "default all of one that is filled up; a picture's follow from the model")
       .Add("target_length", &options.target_length, 1, kMostTokens,
            "tokens of it that a decoder reads, with bos");
   return fields;
@@ -100,6 +101,27 @@ void CheckLength(const std::optional<StackConfig>& stack, const char* option, in
                 fmt::format("attend inspect: {} is {}, but the model has {} learned positions",
                             option, length, most));
   }
+}
+
+// That the encoder reads of everything, where that is the model's to say; else 0.
+int64_t FixedRows(const ModelConfig& config) {
+  if (config.patches) return config.patches->rows();
+  if (!config.frames) return 0;
+  return config.frames->RowsOf(config.frames->FramesOf(config.frames->padded_samples()));
+}
+
+void CompleteLengths(const ModelConfig& config, const CommandLine& command_line,
+                     InspectOptions* options) {
+  const int64_t rows = FixedRows(config);
+  const bool given = command_line.IsSet("source_length");
+  if (given && config.patches) {
+    throw Error(
+        ErrorKind::kUsage,
+        fmt::format("attend inspect: --source-length is given, but the model reads pictures, "
+                    "each as {} rows; leave it out",
+                    rows));
+  }
+  if (!given && rows > 0) options->source_length = rows;
 }
 
 Json OperationsToJson(const ModelConfig& config, const InspectOptions& options) {
@@ -206,7 +228,8 @@ std::string DescribeStack(const StackConfig& stack, const ModelConfig& whole) {
     return ModelConfigToJson(config)["encoder"];
   }();
   const auto text = [&](const char* name) { return fields[name].get<std::string>(); };
-  std::string positions = text("positions") + " positions";
+  std::string positions =
+      (stack.positions == PositionKind::kNone ? "no" : text("positions")) + " positions";
   if (stack.positions == PositionKind::kLearned)
     positions += fmt::format(" (at most {})", stack.max_positions);
   if (stack.positions == PositionKind::kRelative) {
@@ -342,14 +365,20 @@ void PrintMembers(const char* title, const Json& object) {
   }
 }
 
-void PrintOperations(const Json& operations) {
+void PrintOperations(const ModelConfig& config, const Json& operations) {
   const auto line = [](const std::string& name, double count) {
     std::cout << fmt::format("  {:<40} {:>22}\n", name, Grouped(std::llround(count)));
   };
-  std::cout << fmt::format(
-      "\noperations of a text, {} source and {} target tokens; a multiplication with its addition "
-      "is two:\n",
-      operations["source_length"].get<int64_t>(), operations["target_length"].get<int64_t>());
+  const auto source = operations["source_length"].get<int64_t>(),
+             target = operations["target_length"].get<int64_t>();
+  std::string what = fmt::format("a text, {} source and {} target tokens", source, target);
+  if (config.patches) what = fmt::format("a picture, {}", Counted(source, "row"));
+  if (config.frames) {
+    what = fmt::format("a recording, {} and {}", Counted(source, "row"),
+                       Counted(target, "target token"));
+  }
+  std::cout << fmt::format("\noperations of {}; a multiplication with its addition is two:\n",
+                           what);
   for (const auto& [part, count] : operations["parts"].items()) line(part, count.get<double>());
   line("forward", operations["forward"].get<double>());
   line("training (forward and backward)", operations["training"].get<double>());
@@ -389,7 +418,7 @@ void Print(const ModelConfig& config, const Json& result) {
   if (stored && !adapter) PrintVocabulary(result["vocabulary"]);  // an adapter has its base's
   if (stored) std::cout << fmt::format("{:<14} {}\n", "samples", result["samples"].get<int64_t>());
   PrintParameters(result["parameters"]);
-  if (result.contains("operations")) PrintOperations(result["operations"]);
+  if (result.contains("operations")) PrintOperations(config, result["operations"]);
   if (stored) PrintStored(result);
 }
 
@@ -450,7 +479,10 @@ int RunInspect(const std::vector<std::string>& arguments) {
     config = file.model;
     result = InspectDirectory(file, options.model);
   }
-  if (options.flops) result["operations"] = OperationsToJson(config, options);
+  if (options.flops) {
+    CompleteLengths(config, command_line, &options);
+    result["operations"] = OperationsToJson(config, options);
+  }
   PrintReport(common, result, [&](const Json& report) { Print(config, report); });
   return 0;
 }

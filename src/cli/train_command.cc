@@ -16,6 +16,7 @@
 #include "cli/command_line.h"
 #include "cli/train_commands.h"
 #include "train/run.h"
+#include "train/tasks/registry.h"
 
 namespace attend {
 namespace {
@@ -113,8 +114,16 @@ CommandLine MakeCommandLine(TrainOptions& options, CommonOptions& common) {
   return command_line;
 }
 
-// Task, preset and architecture are read first: they decide which other options there are, and
-// their defaults.
+// Of a task that may read text too.
+bool ReadsPictures(const std::vector<std::string>& arguments, TrainOptions options) {
+  if (FindTask(options.model.task).info.picture_preset.empty()) return false;
+  CommandLine pictures("train", "", "");
+  pictures.Options(Fields(options).Select({"train_pictures"})).ParseThese(arguments);
+  return pictures.IsSet("train_pictures");
+}
+
+// Task, preset and architecture are read first, and whether pictures are read: they decide which
+// other options there are, and their defaults.
 bool ReadOptions(const std::vector<std::string>& arguments, TrainOptions* options,
                  CommonOptions* common, CommandLine* command_line) {
   TrainOptions first;
@@ -126,6 +135,8 @@ bool ReadOptions(const std::vector<std::string>& arguments, TrainOptions* option
     first.preset = transformer ? "" : PresetOf(first.model.architecture);
   }
   *options = TrainOptions(first.model.task, first.preset);
+  if (!these.IsSet("preset") && ReadsPictures(arguments, *options))
+    *options = TrainOptions(first.model.task, FindTask(first.model.task).info.picture_preset);
   *command_line = MakeCommandLine(*options, *common);
   return command_line->Parse(arguments);
 }

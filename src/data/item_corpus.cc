@@ -10,6 +10,7 @@
 
 #include "attend/error.h"
 #include "base/counted.h"
+#include "base/first_few.h"
 #include "base/random.h"
 #include "base/sha256.h"
 #include "data/changed_windows.h"
@@ -136,8 +137,8 @@ void ItemCorpus::SeePictures(ThreadPool* pool) {
 std::string ItemCorpus::DamagedMessage() const {
   if (damaged_.empty()) return "";
   const int64_t damaged = std::ssize(damaged_);
-  return fmt::format("{} of {} can't be read, and their items go without; the first: {}", damaged,
-                     Counted(damaged + pictures_, "picture"), damaged_[0]);
+  return fmt::format("{} of {} can't be read, and their items go without: {}", damaged,
+                     Counted(damaged + pictures_, "picture"), FirstFew(damaged_));
 }
 
 ItemInputs ItemCorpus::InputsOf(int64_t i) const {

@@ -8,6 +8,7 @@
 
 #include "attend/error.h"
 #include "base/counted.h"
+#include "base/first_few.h"
 #include "base/random.h"
 #include "base/sha256.h"
 #include "data/changed_windows.h"
@@ -162,9 +163,9 @@ std::string RecordingCorpus::Summary() const {
 
 std::string RecordingCorpus::LeftOutMessage() const {
   if (left_out_.empty()) return "";
-  return fmt::format("{} of {} {} left out; the first: {}", left_out_.size(),
+  return fmt::format("{} of {} {} left out: {}", left_out_.size(),
                      Counted(std::ssize(items_), "recording"), left_out_.size() == 1 ? "is" : "are",
-                     left_out_[0].reason);
+                     FirstFew(left_out_, &LeftOutRecording::reason));
 }
 
 }  // namespace attend

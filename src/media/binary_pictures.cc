@@ -11,11 +11,11 @@
 namespace attend {
 namespace {
 
-// Of one file once unpacked. MNIST has 47 MB, CIFAR-10 30 MB a file.
-constexpr size_t kMaxSetBytes = size_t{1} << 34;
 constexpr uint32_t kIdxPictures = 0x00000803, kIdxLabels = 0x00000801;
 constexpr int64_t kCifarSide = 32, kCifarPixels = kCifarSide * kCifarSide;
 constexpr int64_t kCifarRecord = 1 + 3 * kCifarPixels, kCifarClasses = 10;
+// Of one file, which has no header. CIFAR-10's have 10,000.
+constexpr size_t kMostCifarRecords = 100000;
 
 [[noreturn]] void RefuseFile(const std::string& file, const std::string& why) {
   throw Error(ErrorKind::kInput, fmt::format("'{}' {}", file, why));
@@ -38,6 +38,22 @@ void CheckMagic(std::string_view bytes, uint32_t expected, const char* what,
   if (magic == expected) return;
   RefuseFile(file, fmt::format("begins with the number {}, expected {}, an IDX file of {}", magic,
                                expected, what));
+}
+
+struct IdxHeader {
+  static constexpr size_t kBytes = 16;
+  int64_t count = 0, height = 0, width = 0;
+
+  int64_t file_bytes() const { return kBytes + count * height * width; }
+};
+
+IdxHeader ReadIdxHeader(std::string_view bytes, const PictureLimits& limits,
+                        const std::string& file) {
+  CheckMagic(bytes, kIdxPictures, "pictures", file);
+  const IdxHeader header{HeaderNumber(bytes, 1, file), HeaderNumber(bytes, 2, file),
+                         HeaderNumber(bytes, 3, file)};
+  CheckPictureSize(header.width, header.height, limits, file);
+  return header;
 }
 
 // Of `classes` that a file numbers.
@@ -132,26 +148,33 @@ class CifarPictures : public PictureSet {
 
 std::unique_ptr<PictureSet> OpenIdx(const std::string& pictures, const std::string& labels,
                                     const PictureSetOptions& options) {
-  IdxPictures::Files files{OpenBinaryFile(pictures, kMaxSetBytes), nullptr, pictures};
+  IdxHeader header;
+  const auto read_header = [&](std::string_view bytes) {
+    header = ReadIdxHeader(bytes, options.limits, pictures);
+    return static_cast<size_t>(header.file_bytes());
+  };
+  IdxPictures::Files files{OpenBinaryFile(pictures, {IdxHeader::kBytes, read_header}),
+                           nullptr,
+                           pictures,
+                           header.count,
+                           header.width,
+                           header.height};
   const std::string_view bytes = files.pictures->bytes();
-  CheckMagic(bytes, kIdxPictures, "pictures", pictures);
-  files.count = HeaderNumber(bytes, 1, pictures);
-  files.height = HeaderNumber(bytes, 2, pictures);
-  files.width = HeaderNumber(bytes, 3, pictures);
-  CheckPictureSize(files.width, files.height, options.limits, pictures);
-  const int64_t expected = 16 + files.count * files.width * files.height;
-  if (std::ssize(bytes) != expected) {
-    RefuseFile(pictures,
-               fmt::format("has {} bytes, expected {} for its {} of {} x {}", bytes.size(),
-                           expected, Counted(files.count, "picture"), files.width, files.height));
+  if (std::ssize(bytes) != header.file_bytes()) {
+    RefuseFile(pictures, fmt::format("has {} bytes, expected {} for its {} of {} x {}",
+                                     bytes.size(), header.file_bytes(),
+                                     Counted(files.count, "picture"), files.width, files.height));
   }
   if (files.count == 0) RefuseFile(pictures, "has no picture");
   int64_t classes = 1;
   if (!labels.empty()) {
-    files.labels = OpenBinaryFile(labels, kMaxSetBytes);
+    int64_t count = 0;
+    files.labels = OpenBinaryFile(labels, {8, [&](std::string_view start) -> size_t {
+                                             CheckMagic(start, kIdxLabels, "labels", labels);
+                                             count = HeaderNumber(start, 1, labels);
+                                             return 8 + count;
+                                           }});
     const std::string_view label_bytes = files.labels->bytes();
-    CheckMagic(label_bytes, kIdxLabels, "labels", labels);
-    const int64_t count = HeaderNumber(label_bytes, 1, labels);
     if (std::ssize(label_bytes) != 8 + count) {
       RefuseFile(labels, fmt::format("has {} bytes, expected {} for its {}", label_bytes.size(),
                                      8 + count, Counted(count, "label")));
@@ -171,8 +194,9 @@ std::unique_ptr<PictureSet> OpenCifar10(const std::vector<std::string>& paths,
                                         const PictureSetOptions& options) {
   std::vector<CifarPictures::File> files;
   int64_t size = 0;
+  const auto most = [](std::string_view /*header*/) { return kMostCifarRecords * kCifarRecord; };
   for (const std::string& path : paths) {
-    files.push_back({OpenBinaryFile(path, kMaxSetBytes), path, size});
+    files.push_back({OpenBinaryFile(path, {0, most}), path, size});
     const std::string_view bytes = files.back().file->bytes();
     if (bytes.empty() || bytes.size() % kCifarRecord != 0) {
       RefuseFile(path, fmt::format("has {}, expected a multiple of {}, the records of CIFAR-10",

@@ -1,6 +1,7 @@
 #include "media/picture_set.h"
 
 #include <gmock/gmock.h>
+#include <sys/resource.h>
 #include <zlib.h>
 
 #include <cmath>
@@ -17,6 +18,7 @@ namespace fs = std::filesystem;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 template <class Call>
 std::string SetRefusal(const Call& call) {
@@ -130,6 +132,31 @@ TEST_F(PictureSetTest, GzipThatIsDamagedIsRefused) {
   EXPECT_THAT(refusal(), HasSubstr("cut short"));
 }
 
+// 320 MiB that come out of a small file: one gzip member many times.
+TEST_F(PictureSetTest, GzipThatIsLongerThanItSaysIsNotUnpacked) {
+  const std::string zeros = ReadFile(WriteGzip("zeros.gz", std::string(size_t{1} << 24, '\0')));
+  std::string many;
+  for (int i = 0; i < 20; ++i) many += zeros;
+  const auto after = [&](const std::string& name, const std::string& start) {
+    return Write(name, ReadFile(WriteGzip(name, start)) + many);
+  };
+  const std::string pictures = after("b-images-idx3-ubyte.gz", IdxBytes(3, 3));
+  const auto peak_mib = [] {
+    struct rusage usage = {};
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss / 1024;
+  };
+  const int64_t before = peak_mib();
+  EXPECT_THAT(SetRefusal([&] { OpenIdx(pictures, "", {}); }),
+              AllOf(HasSubstr("b-images-idx3-ubyte.gz"), HasSubstr("more than 34 bytes")));
+  const std::string labels = after("b-labels-idx1-ubyte.gz", Numbers({0x801, 3}) + "\1\1\1");
+  EXPECT_THAT(SetRefusal([&] { OpenIdx(Write("images", IdxBytes(3, 3)), labels, {}); }),
+              AllOf(HasSubstr("b-labels-idx1-ubyte.gz"), HasSubstr("more than 11 bytes")));
+  EXPECT_LT(peak_mib() - before, 64);
+  EXPECT_THAT(SetRefusal([&] { OpenCifar10({after("b.bin.gz", "")}, {}); }),
+              AllOf(HasSubstr("b.bin.gz"), HasSubstr("more than 307300000 bytes")));
+}
+
 TEST_F(PictureSetTest, CifarRecords) {
   std::string record(3073, '\0');
   record[0] = '\7';
@@ -211,8 +238,8 @@ TEST_F(PictureSetTest, SurveyNamesAndCountsWhatIsDamaged) {
     ASSERT_EQ(survey.left_out.size(), 2u);
     EXPECT_EQ(survey.left_out[0].picture, 1);
     EXPECT_THAT(survey.left_out[0].reason, HasSubstr("b.png"));
-    EXPECT_THAT(LeftOutMessage(survey),
-                AllOf(HasSubstr("2 of 4 pictures are left out; the first: "), HasSubstr("b.png")));
+    EXPECT_THAT(LeftOutMessage(survey), AllOf(HasSubstr("2 of 4 pictures are left out: "),
+                                              HasSubstr("b.png"), HasSubstr("d.jpg")));
     // 16 pixels of 0 and 64 of 0.4.
     EXPECT_NEAR(survey.mean[0], 0.4 * 0.8, 1e-12);
     EXPECT_NEAR(survey.deviation[0], 0.4 * std::sqrt(0.8 * 0.2), 1e-12);
@@ -224,6 +251,18 @@ TEST_F(PictureSetTest, SurveyNamesAndCountsWhatIsDamaged) {
   ThreadPool pool(2);
   EXPECT_THAT(SetRefusal([&] { SurveyPictures(*set, &pool); }),
               AllOf(HasSubstr("none of the 4 pictures can be read"), HasSubstr("a.png")));
+}
+
+TEST_F(PictureSetTest, FiveOfManyDamagedPicturesAreNamed) {
+  Write("set/x/a.png", PngOf(0));
+  for (const char* name : {"b", "c", "d", "e", "f", "g", "h"})
+    Write(std::string("set/y/") + name + ".png", "");
+  const auto set = OpenPictures({(folder_ / "set").string()}, {.channels = 1});
+  ThreadPool pool(2);
+  const std::string message = LeftOutMessage(SurveyPictures(*set, &pool));
+  for (const char* name : {"b", "c", "d", "e", "f"})
+    EXPECT_THAT(message, HasSubstr(std::string(name) + ".png"));
+  EXPECT_THAT(message, AllOf(HasSubstr(" and 2 more"), Not(HasSubstr("g.png"))));
 }
 
 }  // namespace

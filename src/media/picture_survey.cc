@@ -8,6 +8,7 @@
 
 #include "attend/error.h"
 #include "base/counted.h"
+#include "base/first_few.h"
 #include "base/sha256.h"
 
 namespace attend {
@@ -98,9 +99,9 @@ PictureSurvey SurveyPictures(const PictureSet& pictures, ThreadPool* pool) {
 std::string LeftOutMessage(const PictureSurvey& survey) {
   if (survey.left_out.empty()) return "";
   const int64_t left_out = std::ssize(survey.left_out);
-  return fmt::format("{} of {} {} left out; the first: {}", left_out,
-                     Counted(left_out + std::ssize(survey.kept), "picture"),
-                     left_out == 1 ? "is" : "are", survey.left_out[0].reason);
+  return fmt::format(
+      "{} of {} {} left out: {}", left_out, Counted(left_out + std::ssize(survey.kept), "picture"),
+      left_out == 1 ? "is" : "are", FirstFew(survey.left_out, &LeftOutPicture::reason));
 }
 
 }  // namespace attend

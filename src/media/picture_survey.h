@@ -29,7 +29,7 @@ struct PictureSurvey {
 // be read.
 PictureSurvey SurveyPictures(const PictureSet& pictures, ThreadPool* pool);
 
-// "3 of 3,000 pictures are left out; the first: ...", or empty.
+// "7 of 3000 pictures are left out: ..." with the first reasons, or empty.
 std::string LeftOutMessage(const PictureSurvey& survey);
 
 }  // namespace attend

@@ -17,6 +17,12 @@ struct AdaptedModel {
   TensorTable matrices;
 };
 
+// Whether a model that was trained from `base` has a head of its own: for another task, or for
+// other labels.
+inline bool HasOwnHead(const ModelConfig& base, const ModelConfig& trained) {
+  return base.task != trained.task || base.labels != trained.labels;
+}
+
 // What an adapter makes of its base is the base in all but task and languages and, where it has one
 // of its own, the `head`; the vocabulary of a stack that the model has not says nothing. Throws
 // Error(kInput), which names the key; `where` opens the message.

@@ -116,7 +116,7 @@ void ExportAdapter(const ExportedRun& run, const std::shared_ptr<const Model>& b
   facts = {.base_sha256 = run.identity.data_digests.value(kInitDigest, ""),
            .rank = static_cast<int64_t>(number("rank")),
            .alpha = number("alpha"),
-           .head = own.config.task != base->config.task,
+           .head = HasOwnHead(base->config, own.config),
            .matrices = MatricesOf(own.tensors)};
   adapter->model = std::move(own);
   const std::shared_ptr<Model> merged = MergeAdapter(base, adapter, run.where);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <map>
+
 #include "attend/error.h"
 #include "attend/nn/linear_layer.h"
 #include "base/sha256.h"
@@ -28,6 +30,9 @@ void CheckAgainstInit(const ModelConfig& init, TrainOptions& options, const RunS
   for (const Field& field : wanted.fields()) {
     const bool stack = field.name.starts_with("encoder.") || field.name.starts_with("decoder.");
     if (!settings.is_given(field.name) && !(stack && settings.is_given("preset"))) continue;
+    // Without the option it follows from the picture's size.
+    if (init.patches && field.name == "encoder.max_positions" && !settings.is_given(field.name))
+      continue;
     const Field* other = found.Find(field.name);
     const std::string value = other == nullptr ? "nothing" : other->ValueText();
     if (value == field.ValueText()) continue;
@@ -81,7 +86,7 @@ Json ConfigWithoutInit(const TrainOptions& options, const Log& log) {
   return run.model;
 }
 
-// A task trains the stacks that its models have, and no others.
+// A task trains the stacks that its models have, and no others, by what they read.
 void CheckStacks(const ModelConfig& init, const TrainOptions& options) {
   const TaskInfo& task = FindTask(options.model.task).info;
   const auto check = [&](const char* name, bool has, bool needs) {
@@ -94,6 +99,15 @@ void CheckStacks(const ModelConfig& init, const TrainOptions& options) {
   };
   check("encoder", init.encoder.has_value(), task.encoder);
   check("decoder", init.decoder.has_value(), task.decoder);
+  if (init.input == options.model.input) return;
+  const std::map<InputKind, const char*> read = {{InputKind::kTokens, "text"},
+                                                 {InputKind::kPatches, "pictures"},
+                                                 {InputKind::kFrames, "sound"},
+                                                 {InputKind::kItems, "items"}};
+  throw Error(ErrorKind::kInput,
+              fmt::format("the model in '{}' reads {}, expected one that reads "
+                          "{}, as this training does",
+                          options.init, read.at(init.input), read.at(options.model.input)));
 }
 
 // An encoder of another task gets the options' decoder, where the task allows it.
@@ -176,7 +190,7 @@ Setup SetUp(TrainOptions options, const RunSettings& settings, ProcessGroup* gro
   Setup setup;
   setup.task = FindTask(options.model.task)
                    .set_up({&options, &settings, group, device, init, GoesOn(options), log});
-  const bool own_head = init != nullptr && init->config.task != options.model.task;
+  const bool own_head = init != nullptr && HasOwnHead(init->config, options.model);
   if (init != nullptr) {
     std::vector<std::string> own;
     if (own_head) own.emplace_back("head.");

@@ -26,9 +26,9 @@ struct TaskInfo {
   std::string name;
   bool encoder = false, decoder = false;  // the stacks that its models have
   std::string preset = "base";            // where a run names none
-  bool reads_pictures = false;            // an encoder may read patches in place of tokens
-  bool reads_sound = false;               // an encoder reads frames
-  bool reads_items = false;               // an encoder joins the inputs of items
+  std::string picture_preset;         // where a run of pictures names none; empty: it reads none
+  bool reads_sound = false;           // an encoder reads frames
+  bool reads_items = false;           // an encoder joins the inputs of items
   bool init_without_decoder = false;  // the model to fine-tune may be an encoder of another task
   std::string validation_options;     // that give its text: "valid_source and valid_target"
   std::vector<Figure> validation;     // early_stopping_metric names one; "loss" is the first

@@ -153,7 +153,7 @@ ModelConfig PresetFor(const TaskInfo& task, const std::string& preset) {
                          name, task.name));
     }
   };
-  if (model.patches && !task.reads_pictures) {
+  if (model.patches && task.picture_preset.empty()) {
     Refuse(fmt::format("preset {} reads pictures, which task {} does not; choose another preset",
                        preset, task.name));
   }

@@ -233,6 +233,56 @@ def test_a_classifier_that_is_fine_tuned_goes_on_by_its_own_options(tmp_path):
     assert (config["pooling"], config["head_pooler"]) == ("first", True)
 
 
+def test_what_pictures_are_validated_on_is_told(tmp_path):
+    options = tiny_run.of_pictures(COMMON, tmp_path) | {"valid_pictures": None, "average_best": 1}
+    tiny_run.refused(tiny_run.train(options, tmp_path / "run"), 2, "need valid_table, valid_pictures or valid_count")
+
+
+def test_a_model_of_pictures_goes_on_with_the_recipe_that_made_it(tmp_path):
+    """Its learned positions are those of its own squares, not the preset's."""
+    common = COMMON | {"max_updates": 2, "validate_every": 2, "checkpoint_every": 2}
+    options = tiny_run.of_pictures(common, tmp_path) | {"patches.patch": 4}
+    tiny_run.trained(options, tmp_path / "run")
+    model = tmp_path / "run/model"
+    assert json.loads((model / "config.json").read_text(encoding="utf-8"))["model"]["encoder"]["max_positions"] == 5
+    tiny_run.trained(options | {"init": model}, tmp_path / "same")
+    tiny_run.trained(options | {"init": model, "preset": None}, tmp_path / "without_preset")
+    shape = ("encoder.", "patches.", "preset")
+    rest = {name: value for name, value in options.items() if not name.startswith(shape)} | {"init": model}
+    tiny_run.trained(rest, tmp_path / "without_shape")
+    tiny_run.trained({"config": tmp_path / "without_shape/config.toml", "max_updates": 4}, tmp_path / "without_shape")
+    tiny_run.refused(tiny_run.train(options | {"init": model, "encoder.max_positions": 50}, tmp_path / "other"), 2,
+                     "encoder.max_positions is 50", "has 5; leave it out")
+    text = make_options("classification", tmp_path) | {"preset": None, "vocab_type": None, "vocab_size": None, "init": model}
+    text = {name: value for name, value in text.items() if not name.startswith("encoder.")}
+    tiny_run.refused(tiny_run.train(text, tmp_path / "text"), 3, "reads pictures, expected one that reads text")
+
+
+def test_a_model_of_pictures_learns_other_labels(tmp_path):
+    """A new head on the encoder that there is, which so small a rate leaves as it is."""
+    numpy, files = pytest.importorskip("numpy"), pytest.importorskip("safetensors.numpy")
+    common = COMMON | {"max_updates": 2, "validate_every": 2, "checkpoint_every": 2}
+    options = tiny_run.of_pictures(common, tmp_path)
+    tiny_run.trained(options, tmp_path / "run")
+    (tmp_path / "items").mkdir()
+    tiny_run.write_items(tmp_path / "items", "more", 30, 3)
+    table = tmp_path / "items/pictures.tsv"
+    table.write_text("".join(f"more/{i}.png\t{('cat', 'dog', 'owl')[i % 3]}\n" for i in range(30)), encoding="utf-8")
+    tuning = options | {"quiet": None, "init": tmp_path / "run/model", "train_pictures": table, "valid_pictures": table, "peak_learning_rate": 1e-9}
+    told = tiny_run.trained(tuning, tmp_path / "tuned").stderr
+    assert "the label 'cat' is not one of the 2 that are known" in told and "a new one is trained for 3 labels" in told
+    config = json.loads((tmp_path / "tuned/model/config.json").read_text(encoding="utf-8"))["model"]
+    assert config["labels"] == ["cat", "dog", "owl"]
+    before, after = (files.load_file(tmp_path / name / "model/model.safetensors") for name in ("run", "tuned"))
+    for name, tensor in before.items():
+        assert name.startswith("head.") or numpy.allclose(tensor, after[name], atol=1e-6), name
+    assert after["head.weight"].shape == (3, 16)
+    tiny_run.trained(tuning | {"max_updates": 4}, tmp_path / "tuned")
+    tiny_run.trained(tuning | {"adapter.rank": 2}, tmp_path / "adapted")
+    named = tuning | {"train_pictures": options["train_pictures"], "valid_pictures": None, "label_names": ["row", "column"]}
+    assert "label_names are given" in tiny_run.trained(named, tmp_path / "named").stderr
+
+
 def test_long_texts_have_samples_too(tmp_path):
     options = make_options("classification", tmp_path) | {"max_updates": 2, "validate_every": 2}
     for part in ("train", "valid", "test"):

@@ -12,8 +12,8 @@ TaskInfo DescribeClassification() {
   TaskInfo info;
   info.name = "classification";
   info.encoder = true;
-  info.reads_pictures = true;
-  info.validation_options = "valid_table or valid_pictures";
+  info.picture_preset = "vit-tiny";
+  info.validation_options = "valid_table, valid_pictures or valid_count";
   info.validation = {
       {"loss", "loss"}, {"accuracy", "accuracy", true}, {"macro_f1", "macro F1", true}};
   info.charts = {{"Validation accuracy", "percent", {"accuracy", "macro_f1"}, 100}};

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "attend/error.h"
+#include "base/counted.h"
 #include "base/random.h"
 #include "base/thread_pool.h"
 #include "train/tasks/classification/classification_options.h"
@@ -72,14 +73,37 @@ SurveyedPictures Open(const TaskSetup& setup, const std::vector<std::string>& pa
   return pictures;
 }
 
+// The training pictures, with the labels of the model to fine-tune. Where it does not know all of
+// theirs, with their own, for which a new head is trained.
+SurveyedPictures OpenTraining(const TaskSetup& setup, const PictureOptions& own) {
+  const std::vector<std::string>& known = setup.options->model.labels;
+  if (known.empty()) return Open(setup, own.train, own.label_names);
+  if (setup.init == nullptr) return Open(setup, own.train, known);
+  std::string why = "label_names are given";
+  if (own.label_names.empty() || own.label_names == known) {
+    try {
+      return Open(setup, own.train, known);
+    } catch (const Error& error) {
+      why = error.what();
+    }
+  }
+  // Throws again where it was not the labels.
+  SurveyedPictures pictures = Open(setup, own.train, own.label_names);
+  setup.log(LogLevel::kWarning,
+            fmt::format("the training pictures have other labels than the model in '{}' ({}); its "
+                        "head is left out, and a new one is trained for {}",
+                        setup.options->init, why,
+                        Counted(std::ssize(pictures.set->label_names()), "label")));
+  return pictures;
+}
+
 }  // namespace
 
 std::unique_ptr<TrainingTask> SetUpPictures(const TaskSetup& setup) {
   TrainOptions& options = *setup.options;
   ModelConfig& model = options.model;
   const PictureOptions& own = dynamic_cast<ClassificationTrainOptions&>(*options.task).pictures;
-  SurveyedPictures train =
-      Open(setup, own.train, model.labels.empty() ? own.label_names : model.labels);
+  SurveyedPictures train = OpenTraining(setup, own);
   model.head = HeadKind::kLabels;
   model.head_bias = model.head_transform = false;
   model.labels = train.set->label_names();
