@@ -31,8 +31,8 @@ def test_the_estimate_is_the_mean_of_the_labels(estimator):
     expected[3] = 100  # there is nothing to translate
     assert [one["quality"] for one in found] == pytest.approx(expected, rel=1e-9)
     assert len({round(one["quality"], 3) for one in found}) == len(LINES)
-    for one, own in zip(found, plain, strict=True):
-        assert [one[name] for name in ("text", "word_quality", "doubtful_words")] == [own[name] for name in ("text", "word_quality", "doubtful_words")]
+    names = ("text", "word_quality", "doubtful_words")
+    assert [[one[name] for name in names] for one in found] == [[own[name] for name in names] for own in plain]
 
 
 def test_estimates_hang_on_no_thread_or_batch(estimator):

@@ -98,7 +98,8 @@ def test_a_shortlist_of_several_files_is_that_of_all_their_lines(tmp_path):
         (tmp_path / f"all.{side}").write_bytes((tmp_path / f"a.{side}").read_bytes() + (tmp_path / f"b.{side}").read_bytes())
 
     def shortlist(sources, targets, output):
-        return attend("shortlist", "--quiet", "--model", MODEL, "--source", *sources, "--target", *targets, "--frequent", 2, "--output", tmp_path / output)
+        files = ("--source", *sources, "--target", *targets, "--output", tmp_path / output)
+        return attend("shortlist", "--quiet", "--model", MODEL, "--frequent", 2, *files)
 
     parts = [[tmp_path / f"{name}.{side}" for name in "ab"] for side in ("ka", "su")]
     assert shortlist(*parts, "parts").returncode == 0

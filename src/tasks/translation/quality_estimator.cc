@@ -58,8 +58,9 @@ QualityEstimator::QualityEstimator(std::shared_ptr<const LoadedModel> loaded,
 double QualityEstimator::Estimate(std::string_view source, std::string_view translation) const {
   if (WordsOfLine(translation).empty()) return 0;
   const std::vector<std::string> text = {TextOfPair(source, translation)};
+  const Classification found = classifier_.Classify(text)[0];
   double mean = 0;
-  for (const auto& [label, probability] : classifier_.Classify(text)[0].classes)
+  for (const auto& [label, probability] : found.classes)
     mean += value_of_label_.at(label) * probability;
   return mean;
 }

@@ -39,8 +39,9 @@ std::string MessageFor(std::shared_ptr<const Model> model, ErrorKind kind) {
 
 // The formula, from what a classifier says of the text.
 double MeanLabel(const Classifier& classifier, const std::string& text) {
+  const Classification found = classifier.Classify({&text, 1})[0];
   double mean = 0;
-  for (const ClassProbability& each : classifier.Classify({&text, 1})[0].classes)
+  for (const ClassProbability& each : found.classes)
     mean += std::stod(each.label) * each.probability;
   return mean;
 }
