@@ -17,6 +17,7 @@ namespace attend {
 namespace {
 
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::SizeIs;
 
 std::shared_ptr<Model> Estimator(std::vector<std::string> labels = {"05", "15", "50", "95"}) {
@@ -125,6 +126,9 @@ TEST_F(EstimatingTranslatorTest, NeedsTexts) {
   const std::vector<std::vector<int32_t>> ids = {translator.Encode("lumi tavo")};
   EXPECT_EQ(translator.TranslateIds(ids)[0].hypotheses[0].quality, 0);
   EXPECT_THROW(translator.TranslateIds(ids, {.quality = true}), Error);
+  // No texts at all are no ids.
+  EXPECT_THAT(translator.Translate({}, {.quality = true}), IsEmpty());
+  EXPECT_THAT(translator.Translate({}, {.mbr = MbrUtility::kChrf, .quality = true}), IsEmpty());
 }
 
 }  // namespace

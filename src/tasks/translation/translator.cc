@@ -187,12 +187,13 @@ struct Translator::Impl {
   void Check(const Request& request, const TranslationOptions& options) const {
     CheckTranslationOptions(options);
     if (options.alignments) runner.CheckAlignmentLayer(options.alignment_layer);
-    if (options.mbr != MbrUtility::kNone && request.texts.empty())
+    const bool ids_alone = request.texts.empty() && !request.sources.empty();
+    if (ids_alone && options.mbr != MbrUtility::kNone)
       throw Error(ErrorKind::kUsage, "mbr compares texts, but only ids are given");
-    if (options.glossary != nullptr && request.texts.empty())
+    if (ids_alone && options.glossary != nullptr)
       throw Error(ErrorKind::kUsage,
                   "a glossary's terms are found in texts, but only ids are given");
-    if (options.quality && estimator != nullptr && request.texts.empty())
+    if (ids_alone && options.quality && estimator != nullptr)
       throw Error(ErrorKind::kUsage, "an estimator reads texts, but only ids are given");
     CheckPrefixes(request.prefixes.size(), request.sources.size());
     if (!request.prefixes.empty()) {
