@@ -33,7 +33,11 @@ struct TranslatorOptions {
   // true: copies exactly the spans that training protected (numbers, URLs ...). false: translates
   // them like other text. No effect on a model that was trained without protection.
   bool protect = true;
-  std::string shortlist;        // a file of `attend shortlist`; empty: the whole vocabulary
+  std::string shortlist;  // a file of `attend shortlist`; empty: the whole vocabulary
+  // A model directory of classification that reads `source ||| translation` and whose labels are
+  // numbers from 0 to 100: what it says is the quality of outputs. Empty: the model's
+  // probabilities.
+  std::string estimator;
   std::string instruction_set;  // empty: what ATTEND_ISA names, or the best of the machine
 };
 
@@ -164,7 +168,8 @@ struct Hypothesis {
   bool finished = true;                  // false: cut at max_length
   std::vector<AlignmentLink> alignment;  // with options.alignments
   // With options.quality, 0 to 100: the geometric mean of the probabilities that the model gives
-  // the output's tokens, in percent; and of each white-space word of the text its probability.
+  // the output's tokens, in percent, or with an estimator the mean of its labels by their
+  // probabilities; and of each white-space word of the text the model's probability.
   double quality = 0;
   std::vector<double> word_quality;
   // Protected spans in the text, and how many of them occur in the output exactly once.
@@ -198,8 +203,9 @@ struct Translation {
 
 class Translator {
  public:
-  // Throws Error(kInput) for a file that can't be read or is not of this model, Error(kUsage) for
-  // f32 of a model stored as int8.
+  // Throws Error(kInput) for a file that can't be read or is not of this model and an estimator
+  // with other labels, Error(kUsage) for f32 of a model stored as int8 and an estimator that does
+  // not classify text.
   static std::unique_ptr<Translator> Load(const std::string& directory,
                                           const TranslatorOptions& options = {});
   // Of several models: as the constructor for them says.
@@ -239,7 +245,8 @@ class Translator {
   // may follow. Throws as Translate.
   Translation Alternatives(const std::string& text, const std::string& prefix, int64_t count,
                            const TranslationOptions& options = {}) const;
-  // The same from ids without bos and eos; the outputs begin with `prefixes`, where given.
+  // The same from ids without bos and eos; the outputs begin with `prefixes`, where given. Throws
+  // Error(kUsage) for what needs texts: mbr, a glossary, an estimator's quality.
   std::vector<Translation> TranslateIds(std::span<const std::vector<int32_t>> sources,
                                         const TranslationOptions& options = {},
                                         std::span<const std::vector<int32_t>> prefixes = {}) const;

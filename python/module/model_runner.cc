@@ -92,7 +92,7 @@ std::string Repr(const char* name, const LoadedModel& loaded, const LoadingOptio
 FieldList Fields(RunnerOptions& options) {
   FieldList fields;
   fields.Nest("", Fields(options.loading))
-      .Nest("", Fields(options.translator).Select({"protect", "shortlist"}));
+      .Nest("", Fields(options.translator).Select({"protect", "shortlist", "estimator"}));
   return fields;
 }
 

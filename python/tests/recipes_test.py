@@ -40,7 +40,13 @@ def train_teachers(tmp_path_factory):
     tiny_run.trained(options | turned, folder / "reverse")
     small = options | {"vocab": None, "vocab_size": 60, "vocab_type": "bpe", "decoder.recurrence": "ssru", "max_updates": 6, "validate_every": 6, "checkpoint_every": 3}
     write_recipe(folder / "student.toml", {name: value for name, value in small.items() if value is not None})
-    guided = small | {"guided_alignment_weight": 0.1}
+    halves = {}
+    for name, side in (("train_source", "en"), ("train_target", "de")):
+        lines = (folder / f"train.{side}").read_text(encoding="utf-8").splitlines(keepends=True)
+        halves[name] = [folder / f"first.{side}", folder / f"second.{side}"]
+        for path, half in zip(halves[name], (lines[:100], lines[100:])):
+            path.write_text("".join(half), encoding="utf-8")
+    guided = small | halves | {"guided_alignment_weight": 0.1}
     write_recipe(folder / "guided.toml", {name: value for name, value in guided.items() if value is not None})
     for name, more in {
             "long": {"max_updates": 100000, "validate_every": 100000, "checkpoint_every": 100000}, "dropped": {"r_drop": 1}, "lstm": {"preset": "lstm"},
@@ -112,7 +118,8 @@ def test_all_of_distill_together(work, tmp_path):
         "--keep-original", "--word-level", "--int8-updates", 4, "--threads", 1)
     assert done.returncode == 0, done.stderr
     steps = json.loads((tmp_path / "student/steps.json").read_text(encoding="utf-8"))
-    assert list(steps) == ["translate 0", "choose 0", "align 0", "align 1", "train", "train int8", "quantize", "shortlist"]
+    assert list(steps) == [
+        "translate 0", "choose 0", "translate 1", "choose 1", "align 0", "align 1", "align 2", "align 3", "train", "train int8", "quantize", "shortlist"]
     state = json.loads((tmp_path / "student/int8-run/checkpoints/update-0000000004/state.json").read_text(encoding="utf-8"))
     assert state["run"]["options"]["quantization_aware"] is True and "teacher" in state["run"]["data_digests"]
     before = json.loads((tmp_path / "student/run/checkpoints/update-0000000006/state.json").read_text(encoding="utf-8"))["run"]["options"]
@@ -120,6 +127,12 @@ def test_all_of_distill_together(work, tmp_path):
         assert state["run"]["options"][name] == before[name], name
     assert before["dropout"] == 0.2 and before["guided_alignment_weight"] == 0.1
     assert program("verify", tmp_path / "student/model-int8").returncode == 0
+    # Of both files of text.
+    for side, names in (("en", (work / "first.en", work / "second.en")), ("de", (tmp_path / "student/teacher.0", tmp_path / "student/teacher.1"))):
+        (tmp_path / f"all.{side}").write_bytes(b"".join(name.read_bytes() for name in names))
+    assert program("shortlist", "--model", tmp_path / "student/int8-run/model", "--source", tmp_path / "all.en", "--target", tmp_path / "all.de",
+                   "--output", tmp_path / "all").returncode == 0
+    assert (tmp_path / "all").read_bytes() == (tmp_path / "student/shortlist.safetensors").read_bytes()
 
 
 def test_a_killed_recipe_goes_on(work, tmp_path):

@@ -15,7 +15,7 @@ import pathlib
 import attend
 import numpy
 
-from tables import lines_of, text_of
+from tables import lines_of
 
 ALPHA = 0.6  # of the length penalty
 CERTAIN, DOUBTFUL = 90, 30  # qualities of words
@@ -46,11 +46,6 @@ def share_missing(translations: list[attend.Translation], references: list[str],
     return 100 * sum(missing) / len(missing) if missing else math.nan
 
 
-def expected(classification: attend.Classification) -> float:
-    """The mean of the labels, which are numbers, by their probabilities."""
-    return sum(float(label) * probability for label, probability in classification.classes)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model")
@@ -60,7 +55,7 @@ def main() -> None:
     parser.add_argument("--lines", type=int)
     args = parser.parse_args()
     sources, references = lines_of(args.source, args.lines), lines_of(args.reference, args.lines)
-    translator = attend.Translator(args.model)
+    translator = attend.Translator(args.model, **({"estimator": args.estimator} if args.estimator else {}))
     translations = translator.translate(sources, quality=True)
     outputs = [str(translation) for translation in translations]
     logs = [numpy.array(score.token_log_probabilities) for score in translator.score(sources, outputs)]
@@ -71,8 +66,7 @@ def main() -> None:
         report(name, [each[name] for each in own], chrf)
     quality = next(iter(own[0]))
     if args.estimator:
-        texts = [text_of(source, output) for source, output in zip(sources, outputs, strict=True)]
-        trained = [expected(found) for found in attend.Classifier(args.estimator).classify(texts)]
+        trained = [translation.quality for translation in translations]
         report("trained estimator", trained, chrf)
         standard = [(numpy.array(values) - numpy.mean(values)) / numpy.std(values) for values in ([each[quality] for each in own], trained)]
         report("both, added up as standard scores", list(sum(standard)), chrf)

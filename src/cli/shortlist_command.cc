@@ -18,15 +18,18 @@ namespace attend {
 namespace {
 
 struct ShortlistOptions {
-  std::string model, source, target, output;
+  std::string model, output;
+  std::vector<std::string> source, target;
   int64_t best = 100, frequent = 100;
 };
 
 FieldList Fields(ShortlistOptions& options) {
   FieldList fields;
   fields.Add("model", &options.model, "the model directory, for its vocabularies")
-      .Add("source", &options.source, "source side of parallel text, a sentence a line")
-      .Add("target", &options.target, "its translation, line by line")
+      .Add("source", &options.source,
+           "source side of parallel text, a sentence a line; several files count together")
+      .Add("target", &options.target,
+           "its translation, line by line; as many files, in the same order")
       .Add("output", &options.output, "shortlist file to write")
       .Add("best", &options.best, 1, 10000, "number of target tokens kept for each source token")
       .Add("frequent", &options.frequent, 0, 100000,
@@ -34,16 +37,20 @@ FieldList Fields(ShortlistOptions& options) {
   return fields;
 }
 
+// Of two files; `lines` counts those of all.
 void AddPairs(LineWindows* pairs, const Vocabulary& source, const Vocabulary& target,
-              const Log& log, LexiconTrainer* trainer) {
-  int64_t lines = 0;
+              const Log& log, LexiconTrainer* trainer, int64_t* lines) {
   while (pairs->Next()) {
     for (size_t i = 0; i < pairs->lines(0).size(); ++i) {
       trainer->Add(source.Encode(pairs->lines(0)[i]), target.Encode(pairs->lines(1)[i]));
-      if (++lines % 100000 == 0) log(LogLevel::kInfo, fmt::format("{} pairs read", lines));
+      if (++*lines % 100000 == 0) log(LogLevel::kInfo, fmt::format("{} pairs read", *lines));
     }
   }
-  const int64_t left_out = trainer->left_out();
+  pairs->ReportMalformed(log);
+}
+
+void ReportLeftOut(int64_t lines, const LexiconTrainer& trainer, const Log& log) {
+  const int64_t left_out = trainer.left_out();
   if (lines == left_out) {
     throw Error(ErrorKind::kInput,
                 fmt::format("attend shortlist: the text has no lines of at most {} tokens",
@@ -72,6 +79,12 @@ Shortlist Make(LexiconTrainer* trainer, const ShortlistOptions& options) {
 }
 
 void Run(const ShortlistOptions& options, const CommonOptions& common) {
+  if (options.source.size() != options.target.size()) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("{} source files and {} target files; expected as many of one as of "
+                            "the other",
+                            options.source.size(), options.target.size()));
+  }
   const auto model = LoadModel(options.model);
   CheckTask(model->config, {"translation"});
   AtomicFile file(
@@ -83,9 +96,13 @@ void Run(const ShortlistOptions& options, const CommonOptions& common) {
   const auto target = Vocabulary::FromBytes(model->target_vocabulary, "target vocabulary");
   // At least 200, so that what is frequent beside a piece does not crowd out its translations.
   LexiconTrainer trainer(source->size(), std::max<int64_t>(options.best, 200));
-  LineWindows pairs({common.DataPath(options.source), common.DataPath(options.target)}, false);
-  AddPairs(&pairs, *source, *target, common.MakeLog(), &trainer);
-  pairs.ReportMalformed(common.MakeLog());
+  int64_t lines = 0;
+  for (size_t i = 0; i < options.source.size(); ++i) {
+    LineWindows pairs({common.DataPath(options.source[i]), common.DataPath(options.target[i])},
+                      false);
+    AddPairs(&pairs, *source, *target, common.MakeLog(), &trainer, &lines);
+  }
+  ReportLeftOut(lines, trainer, common.MakeLog());
   const Shortlist shortlist = Make(&trainer, options);
   SaveShortlist(shortlist, *model, &file);
   int64_t total = 0;
@@ -105,6 +122,8 @@ int RunShortlist(const std::vector<std::string>& arguments) {
   CommandLine command_line("shortlist",
                            "learn which words may translate which, for a smaller output layer",
                            "attend shortlist --model MODEL --source train.en --target train.de "
+                           "--output en-de.shortlist\n"
+                           "attend shortlist --model MODEL --source a.en b.en --target a.de b.de "
                            "--output en-de.shortlist");
   command_line.Options(Fields(options))
       .Options(Fields(common, {"quiet", "data_dir"}))

@@ -129,6 +129,8 @@ JobKey KeyOf(TranslateOptions options, const std::optional<std::pair<int64_t, in
       key.settings["model"].push_back(digest_of(directory));
   }
   if (!options.adapter.empty()) key.settings["adapter"] = digest_of(options.adapter);
+  const std::string& estimator = options.translator.estimator;
+  if (!estimator.empty()) key.settings["estimator"] = digest_of(estimator);
   if (lines) key.settings["lines"] = {{"first", lines->first}, {"last", lines->second}};
   return key;
 }
@@ -342,6 +344,13 @@ std::shared_ptr<const TranslationMemory> TakeMemory(const Model& model, Translat
   return memory;
 }
 
+void CheckEstimator(const TranslateOptions& options) {
+  if (options.translator.estimator.empty() || options.translation.quality) return;
+  throw Error(ErrorKind::kUsage,
+              "estimator is given without quality, which it estimates; add --quality or leave "
+              "--estimator out");
+}
+
 // LibTorch runs weights as f32, and all of the vocabulary.
 void CheckDevice(const TranslateOptions& options) {
   CheckForEngine(options.device, options.translator.type == WeightType::kInt8, "type int8");
@@ -363,6 +372,7 @@ constexpr const char* kTranslateExamples =
     "echo 'A dog runs.' | attend translate --model MODEL --scores\n"
     "attend translate --model MODEL --quality --input test.en\n"
     "attend translate --model MODEL --quality --json --input test.en --output test.jsonl\n"
+    "attend translate --model MODEL --quality --estimator ESTIMATOR --input test.en\n"
     "attend translate --model MODEL --input all.en.gz --output all.de.gz --resume --shard 3/8\n"
     "attend translate --model A --model B --model-weights 0.6 0.4 --input test.en\n"
     "attend translate --model MODEL --sample --top-k 20 --input plain.de --output back.en\n"
@@ -400,6 +410,7 @@ int Translate(const std::vector<std::string>& arguments, const RunOnDevice& run_
   CheckTranslationOptions(options.translation);
   CheckDevice(options);
   CheckModels(options);
+  CheckEstimator(options);
   const LineShard shard = LineShard::Parse(options.shard);
   options.translator.threads = common.ThreadCount();
   options.lines.keep_line_ends = false;

@@ -36,7 +36,7 @@ FieldList Fields(TranslateFileOptions& options) {
       .Add("glossary", &options.glossary,
            "file of terms that translations must hold, as `attend translate` takes it")
       .Nest("", AdapterField(&options.adapter))
-      .Nest("", Fields(options.translator))
+      .Nest("", Fields(options.translator).Select({"type", "protect", "shortlist"}))
       .Nest("", Fields(options.lines))
       .Nest("", Fields(options.translation)
                     .Select({"beam_size", "length_penalty", "no_repeat_ngram", "max_length",

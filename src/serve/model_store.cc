@@ -98,7 +98,8 @@ ModelStore::ModelStore(const ServeOptions& options, int threads, Changed changed
     }
     LookForModels(true);
   } else {
-    CheckShortlists();
+    CheckNames("shortlist", options_.shortlist);
+    CheckNames("estimator", options_.estimator);
   }
   for (const std::string& given : options_.adapter) AddGiven(given, /*adapter=*/true);
   if (!options_.projects.empty()) LookForModels(true);
@@ -146,8 +147,8 @@ void ModelStore::Add(Entry entry) {
   entries_.push_back(std::move(entry));
 }
 
-void ModelStore::CheckShortlists() const {
-  for (const std::string& given : options_.shortlist) {
+void ModelStore::CheckNames(const char* option, const std::vector<std::string>& all) const {
+  for (const std::string& given : all) {
     const std::string name = NameAndPath(given).first;
     const bool known = std::ranges::any_of(
         entries_, [&](const Entry& entry) { return name.empty() || entry.model->name() == name; });
@@ -155,7 +156,7 @@ void ModelStore::CheckShortlists() const {
     std::vector<std::string> names;
     for (const Entry& entry : entries_) names.push_back(entry.model->name());
     throw Error(ErrorKind::kUsage,
-                fmt::format("shortlist is '{}', but no model is named '{}', expected one of {}",
+                fmt::format("{} is '{}', but no model is named '{}', expected one of {}", option,
                             given, name, fmt::join(names, ", ")));
   }
 }

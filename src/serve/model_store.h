@@ -30,8 +30,8 @@ class ModelStore {
   // `changed` is called for each model that is reloaded ("reload"), new ("load") or gone
   // ("unload"), with the error if that failed, else "". It runs on the store's thread or in the
   // constructor. Throws as Load and ServeModel do for what --model and --adapter name;
-  // Error(kUsage) for a name that is used twice, a shortlist of an unknown model, and a models_dir
-  // that can't be read.
+  // Error(kUsage) for a name that is used twice, a shortlist or an estimator of an unknown model,
+  // and a models_dir that can't be read.
   using Changed =
       std::function<void(const char* event, const std::string& name, const std::string& error)>;
   ModelStore(const ServeOptions& options, int threads, Changed changed);
@@ -73,7 +73,8 @@ class ModelStore {
                                     bool adapter);
   void AddGiven(const std::string& given, bool adapter);
   void Add(Entry entry);
-  void CheckShortlists() const;
+  // What is given for models by their names, such as shortlists.
+  void CheckNames(const char* option, const std::vector<std::string>& all) const;
   // The directories of models_dir, and those of the adapters of projects, by name. False where they
   // can't be read.
   bool ReadDirectories(std::map<std::string, std::string>* directories) const;

@@ -53,6 +53,9 @@ FieldList ModelFields(ServeOptions& options) {
       .Add("shortlist", &options.shortlist,
            "files of `attend shortlist`, each as NAME=FILE for the model of that name, or FILE for "
            "the only model")
+      .Add("estimator", &options.estimator,
+           "model directories of estimators of quality, as `attend translate` takes one, each as "
+           "NAME=DIRECTORY for the model of that name, or DIRECTORY for the only model")
       .Add("glossary", &options.glossary,
            "files of terms that translations must hold, each as NAME=FILE; a request for "
            "translations names one")
@@ -239,12 +242,17 @@ void CheckServeOptions(const ServeOptions& options) {
     throw Error(ErrorKind::kUsage, "there is no model; name one with --model or --models-dir");
   }
   const bool one_model = options.model.size() == 1 && options.models_dir.empty();
-  for (const std::string& shortlist : options.shortlist) {
-    if (one_model || !NameAndPath(shortlist).first.empty()) continue;
-    throw Error(ErrorKind::kUsage,
-                fmt::format("shortlist is '{}', expected NAME=FILE, as there may be several models",
-                            shortlist));
-  }
+  const auto check_named = [&](const char* option, const std::vector<std::string>& all,
+                               const char* expected) {
+    for (const std::string& given : all) {
+      if (one_model || !NameAndPath(given).first.empty()) continue;
+      throw Error(ErrorKind::kUsage,
+                  fmt::format("{} is '{}', expected NAME={}, as there may be several models",
+                              option, given, expected));
+    }
+  };
+  check_named("shortlist", options.shortlist, "FILE");
+  check_named("estimator", options.estimator, "DIRECTORY");
   if (options.max_characters * kMostBytesOfACharacter + kRoomBesideText >
           options.http.max_body_bytes &&
       options.max_characters > 0) {

@@ -22,6 +22,7 @@ struct ServeOptions {
   std::vector<std::string> adapter;          // [NAME=]DIRECTORY, of these models
   std::string models_dir;                    // whose directories are models too; empty: none
   std::vector<std::string> shortlist;        // [NAME=]FILE
+  std::vector<std::string> estimator;        // [NAME=]DIRECTORY
   std::vector<std::string> glossary;         // NAME=FILE
   std::vector<std::string> memory;           // [NAME=]FILE
   std::string memory_source, memory_target;  // languages of a TMX; empty: as the file says

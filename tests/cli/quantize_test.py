@@ -91,6 +91,27 @@ def test_a_shortlist_of_parallel_text_holds_the_output_to_its_words(tmp_path):
     assert set(pair.split()) <= {"lumi", "tavo"}
 
 
+def test_a_shortlist_of_several_files_is_that_of_all_their_lines(tmp_path):
+    for name, text in (("a.ka", "lumi tavo\nkeri\n"), ("b.ka", "sona mipa\n" * 3), ("a.su", "tavo lumi\nkeri\n"), ("b.su", "mipa\n" * 3)):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    for side in ("ka", "su"):
+        (tmp_path / f"all.{side}").write_bytes((tmp_path / f"a.{side}").read_bytes() + (tmp_path / f"b.{side}").read_bytes())
+
+    def shortlist(sources, targets, output):
+        files = ("--source", *sources, "--target", *targets, "--output", tmp_path / output)
+        return attend("shortlist", "--quiet", "--model", MODEL, "--frequent", 2, *files)
+
+    parts = [[tmp_path / f"{name}.{side}" for name in "ab"] for side in ("ka", "su")]
+    assert shortlist(*parts, "parts").returncode == 0
+    assert shortlist([tmp_path / "all.ka"], [tmp_path / "all.su"], "whole").returncode == 0
+    assert shortlist(parts[0][:1], parts[1][:1], "first").returncode == 0
+    lists = {name: (tmp_path / name).read_bytes() for name in ("parts", "whole", "first")}
+    assert lists["parts"] == lists["whole"] != lists["first"]
+    refused(shortlist(parts[0], parts[1][:1], "none"), 2, "2 source files and 1 target files")
+    # A file that lacks lines is not made up for by the next one.
+    refused(shortlist(parts[0], parts[1][::-1], "none"), 3, tmp_path / "a.ka", tmp_path / "b.su")
+
+
 def test_a_shortlist_leaves_very_long_lines_out_and_says_so(tmp_path):
     source, target, path = tmp_path / "source", tmp_path / "target", tmp_path / "list"
     arguments = ("shortlist", "--quiet", "--model", MODEL, "--source", source, "--target", target, "--output", path)

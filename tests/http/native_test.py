@@ -46,7 +46,7 @@ def test_every_search_option_means_what_it_means_there(server, options):
 def test_every_search_option_of_the_command_line_is_there(server):
     rows = subprocess.run([ATTEND, "translate", "--help-markdown"], capture_output=True, text=True, check=True).stdout
     names = {name.replace("-", "_") for name in re.findall(r"^\| `--([\w-]+)`", rows, flags=re.M)}
-    not_of_a_request = {"config", "model", "adapter", "type", "shortlist", "input", "output", "scores", "max_input_tokens", "overlong",
+    not_of_a_request = {"config", "model", "adapter", "type", "shortlist", "estimator", "input", "output", "scores", "max_input_tokens", "overlong",
                         "batch_sentences", "batch_tokens", "threads", "quiet", "data_dir", "resume", "shard", "progress", "device",
                         "model_weights",  # of models together: the service runs each alone
                         # which a client puts before its text, and a file

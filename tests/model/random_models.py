@@ -254,6 +254,15 @@ def write_encoders(folder, **encoder):
     return models
 
 
+def write_estimator(folder, labels=tuple(f"{label:02d}" for label in range(5, 100, 10))):
+    """A classifier with these labels, by default those of an estimator of quality, and the golden model's vocabulary."""
+    folder.mkdir(parents=True, exist_ok=True)
+    golden = json.loads((GOLDEN / "config.json").read_text(encoding="utf-8"))["model"]
+    shutil.copy(GOLDEN / "vocab.spm", folder)
+    model = {"task": "classification", "head": "labels", "labels": list(labels), "pooling": "mean"}
+    return write_model(folder, encoder_config(golden["source_vocab_size"], **model))
+
+
 def write_filler_of_pieces(folder):
     """A masked language model whose tokens are pieces of words."""
     (folder / "text").write_text("\n".join(TEXT) + "\n", encoding="utf-8")

@@ -124,14 +124,17 @@ def test_the_page_of_labels(folder):
     (folder / "names.txt").write_text("fresh bread tastes of pepper\n", encoding="utf-8")
     (folder / "eng.testb").write_text(COLUMNS, encoding="utf-8")
     encoder_models.write_topics(folder / "test.tsv", 2, 30)
+    shutil.copytree(folder / "my-model/model", folder / "runs/multi30k-en-de/model")
+    random_models.write_estimator(folder / "runs/quality/model")
     told = [run(folder, command) for command in commands("docs/labels.md") if " train " not in command]
-    assert len(told) == 6
+    assert len(told) == 7
     assert json.loads(told[0])["text"] == "Kanchipuram sarees have silk borders."
     labels = re.findall(r"^\S+ \S+ (\S+)$", (folder / "tagged.txt").read_text(encoding="utf-8"), flags=re.M)
     assert len(labels) == 8 and set("".join(label[0] for label in labels)) == {"I", "O"}  # as the reference spells them
     assert "CLUSTER" in told[2] and "accuracy of 8 labels" in told[2]
     assert told[3].startswith("food\t")
     assert "accuracy of 30 items: 100.00" in told[5]
+    assert all(line.count(" |||") == 2 for line in told[6].splitlines()) and told[6].count("\n") == (folder / "test.en").read_text(encoding="utf-8").count("\n")
 
 
 def test_the_page_of_masked_language_models(encoders, tmp_path):

@@ -18,7 +18,7 @@ from attend._errors import ConfigurationError, InputError, UsageError
 from attend.distributed import _files, _formats, _models
 
 _ABOUT = "_job.json"
-_DIRECTORIES = ("adapter",)  # options that name a model directory
+_DIRECTORIES = ("adapter", "estimator")  # options that name a model directory
 _FILES = ("shortlist",)
 _WITHOUT_EFFECT = ("batch_sentences", "batch_tokens")  # options that change no result
 

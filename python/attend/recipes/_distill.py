@@ -54,10 +54,9 @@ class Distillation:
         written = [str(self._translate(steps, number)) for number in range(len(self.sources))]
         model = self._train(steps, written)
         steps.command("quantize", "quantize", model, "--output", steps.path("model-int8"), threads=False, data_dir=False)
-        if len(self.sources) == 1:
-            steps.command(
-                "shortlist", "shortlist", "--model", model, "--source", self.sources[0], "--target", written[0],
-                "--output", steps.path("shortlist.safetensors"), reads=[self.sources[0]], threads=False)
+        steps.command(
+            "shortlist", "shortlist", "--model", model, *each("--source", self.sources), *each("--target", written),
+            "--output", steps.path("shortlist.safetensors"), reads=list(self.sources), threads=False)
 
     @property
     def _teacher(self) -> pathlib.Path:

@@ -14,8 +14,9 @@ namespace attend {
 // Sentences of a queue as searches see them.
 class ContinuousTranslator::LiveSentences : public SharedQueue {
  public:
-  LiveSentences(const TaskRunner* runner, SentenceQueue* queue, int workers)
-      : runner_(runner), queue_(queue), scoring_(workers) {}
+  LiveSentences(const TaskRunner* runner, const QualityEstimator* estimator, SentenceQueue* queue,
+                int workers)
+      : runner_(runner), estimator_(estimator), queue_(queue), scoring_(workers) {}
 
   const SearchInput* Next(const SearchLoad& load) override {
     while (const Sentence* sentence = queue_->Next(load)) {
@@ -101,6 +102,10 @@ class ContinuousTranslator::LiveSentences : public SharedQueue {
         if (sentence.attention) result.attention.push_back(std::move(score));
       }
       protection.Restore(sentence.text, masked, &hypothesis);
+      if (options.quality && estimator_ != nullptr) {
+        hypothesis.quality =
+            estimator_->Estimate(OwnText(*runner_, sentence.text), hypothesis.text);
+      }
     }
     return result;
   }
@@ -121,13 +126,16 @@ class ContinuousTranslator::LiveSentences : public SharedQueue {
   }
 
   const TaskRunner* runner_;
+  const QualityEstimator* estimator_;  // null: none
   SentenceQueue* queue_;
   std::vector<ForcedDecoding> scoring_;  // by worker
 };
 
 ContinuousTranslator::ContinuousTranslator(std::shared_ptr<const LoadedModel> loaded,
                                            const TranslatorOptions& options, WorkPool* pool)
-    : runner_(MakeTaskRunner(std::move(loaded), options)), pool_(pool) {}
+    : runner_(MakeTaskRunner(std::move(loaded), options)),
+      estimator_(LoadEstimator(options)),
+      pool_(pool) {}
 
 ContinuousTranslator::~ContinuousTranslator() = default;
 
@@ -159,7 +167,7 @@ std::vector<std::vector<int32_t>> ContinuousTranslator::LongerPrefixes(
 }
 
 void ContinuousTranslator::Start(SentenceQueue* queue) {
-  sentences_ = std::make_unique<LiveSentences>(&runner_, queue, pool_->size());
+  sentences_ = std::make_unique<LiveSentences>(&runner_, estimator_.get(), queue, pool_->size());
   search_ = std::make_unique<SearchWork>(MakeSearchModel(runner_), sentences_.get(), pool_);
 }
 

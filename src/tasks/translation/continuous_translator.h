@@ -15,6 +15,7 @@
 #include "base/work_pool.h"
 #include "tasks/search_work.h"
 #include "tasks/translation/annotated_source.h"
+#include "tasks/translation/quality_estimator.h"
 #include "tasks/translation/task_runner.h"
 
 namespace attend {
@@ -94,6 +95,7 @@ class ContinuousTranslator {
   class LiveSentences;
 
   TaskRunner runner_;
+  std::shared_ptr<const QualityEstimator> estimator_;  // null: none
   WorkPool* pool_;
   std::unique_ptr<LiveSentences> sentences_;
   std::unique_ptr<SearchWork> search_;

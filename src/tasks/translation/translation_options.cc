@@ -98,7 +98,10 @@ FieldList Fields(TranslatorOptions& options) {
            "effect on a model that was trained without `protect`")
       .Add("shortlist", &options.shortlist,
            "file of `attend shortlist`: limits outputs to likely translations of the sentence's "
-           "words; faster");
+           "words; faster")
+      .Add("estimator", &options.estimator,
+           "model directory of an estimator of quality, which says how good each output is; a "
+           "classifier of `source ||| translation` whose labels are numbers from 0 to 100");
   return fields;
 }
 

@@ -132,10 +132,9 @@ std::vector<FoundTerm> FindTerms(const TaskRunner& runner, const std::string& te
   if (options.glossary == nullptr) return {};
   runner.CheckWritesFromTheBeginning("the glossary");
   const std::string repaired = RepairUtf8(text);
-  // A match of the memory behind the text has terms of its own.
-  const std::string_view own = ReadsMatches(runner.source()) ? WithoutMatch(repaired) : repaired;
-  const size_t first = std::min(instruction, own.size());
-  std::vector<FoundTerm> found = options.glossary->finder().Find(own.substr(first));
+  const std::string_view own = OwnText(runner, repaired, instruction);
+  const size_t first = own.data() - repaired.data();
+  std::vector<FoundTerm> found = options.glossary->finder().Find(own);
   for (FoundTerm& term : found) {
     term.begin += first;
     term.end += first;
@@ -148,6 +147,11 @@ std::vector<FoundTerm> FindTerms(const TaskRunner& runner, const std::string& te
     });
   });
   return found;
+}
+
+std::string_view OwnText(const TaskRunner& runner, std::string_view text, size_t instruction) {
+  const std::string_view own = ReadsMatches(runner.source()) ? WithoutMatch(text) : text;
+  return own.substr(std::min(instruction, own.size()));
 }
 
 std::vector<int32_t> KnownIds(const Vocabulary& vocabulary, const std::string& text) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "attend/translator.h"
@@ -45,6 +46,10 @@ SearchInput MakeSearchInput(const TaskRunner& runner, const std::vector<int32_t>
 std::vector<FoundTerm> FindTerms(const TaskRunner& runner, const std::string& text,
                                  const TranslationOptions& options, bool protect = true,
                                  size_t instruction = 0);
+
+// The text itself: without its first `instruction` bytes, which tell a model its task, and without
+// a match of a memory behind it, where the model reads these.
+std::string_view OwnText(const TaskRunner& runner, std::string_view text, size_t instruction = 0);
 
 // Ids of a text; none where the vocabulary lacks a letter of it.
 std::vector<int32_t> KnownIds(const Vocabulary& vocabulary, const std::string& text);

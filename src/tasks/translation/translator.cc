@@ -8,10 +8,12 @@
 
 #include "attend/error.h"
 #include "base/per_process.h"
+#include "tasks/checks.h"
 #include "tasks/running_search.h"
 #include "tasks/translation/alternatives.h"
 #include "tasks/translation/annotated_source.h"
 #include "tasks/translation/bayes_risk.h"
+#include "tasks/translation/quality_estimator.h"
 #include "tasks/translation/translation_options.h"
 #include "tasks/translation/translation_search.h"
 #include "text/ascii.h"
@@ -57,12 +59,15 @@ CallOptions CallOptionsOf(const TranslationOptions& options) {
 }  // namespace
 
 struct Translator::Impl {
-  Impl(TaskRunner made, int threads)
-      : runner(std::move(made)), running([this, threads] {
+  Impl(TaskRunner made, const TranslatorOptions& options)
+      : runner(std::move(made)),
+        estimator(LoadEstimator(options)),
+        running([this, threads = options.threads] {
           return std::make_unique<RunningSearch>(MakeSearchModel(runner), threads);
         }) {}
 
   TaskRunner runner;
+  const std::shared_ptr<const QualityEstimator> estimator;  // null: none
   PerProcess<RunningSearch> running;
 
   // Reads the outputs once more, for what a search does not keep.
@@ -88,6 +93,26 @@ struct Translator::Impl {
     for (size_t i = 0; i < scores.size(); ++i) {
       runner.Judge(scores[i], options.quality, hypotheses[i]);
     }
+  }
+
+  // Their estimates in place of the outputs' own qualities, on all threads.
+  void EstimateAll(const Request& request, size_t instruction, const std::atomic<bool>* stop,
+                   std::vector<Translation>* translations) const {
+    struct Output {
+      std::string_view source;
+      Hypothesis* hypothesis;
+    };
+    std::vector<Output> outputs;
+    for (size_t i = 0; i < translations->size(); ++i) {
+      if (request.SaysNothing(i)) continue;
+      for (Hypothesis& hypothesis : (*translations)[i].hypotheses)
+        outputs.push_back({OwnText(runner, request.texts[i], instruction), &hypothesis});
+    }
+    running.Get().threads.pool.ParallelFor(std::ssize(outputs), [&](int64_t i, int /*worker*/) {
+      CheckNotStopped(stop);
+      const auto& [source, hypothesis] = outputs[i];
+      hypothesis->quality = estimator->Estimate(source, hypothesis->text);
+    });
   }
 
   SearchInput InputOf(const Request& request, size_t i, const TranslationOptions& options) const {
@@ -149,6 +174,8 @@ struct Translator::Impl {
         runner.protection().Restore(texts[i], masked[i], &hypothesis);
       }
     }
+    if (options.quality && estimator != nullptr)
+      EstimateAll(request, limits.instruction_bytes, options.stop, &translations);
     return translations;
   }
 
@@ -160,11 +187,14 @@ struct Translator::Impl {
   void Check(const Request& request, const TranslationOptions& options) const {
     CheckTranslationOptions(options);
     if (options.alignments) runner.CheckAlignmentLayer(options.alignment_layer);
-    if (options.mbr != MbrUtility::kNone && request.texts.empty())
+    const bool ids_alone = request.texts.empty() && !request.sources.empty();
+    if (ids_alone && options.mbr != MbrUtility::kNone)
       throw Error(ErrorKind::kUsage, "mbr compares texts, but only ids are given");
-    if (options.glossary != nullptr && request.texts.empty())
+    if (ids_alone && options.glossary != nullptr)
       throw Error(ErrorKind::kUsage,
                   "a glossary's terms are found in texts, but only ids are given");
+    if (ids_alone && options.quality && estimator != nullptr)
+      throw Error(ErrorKind::kUsage, "an estimator reads texts, but only ids are given");
     CheckPrefixes(request.prefixes.size(), request.sources.size());
     if (!request.prefixes.empty()) {
       CheckTargetPrefix(options);
@@ -232,12 +262,12 @@ Translator::Translator(std::shared_ptr<const Model> model, const TranslatorOptio
     : Translator(LoadWith(std::move(model), options), options) {}
 
 Translator::Translator(std::shared_ptr<const LoadedModel> loaded, const TranslatorOptions& options)
-    : impl_(std::make_unique<Impl>(MakeTaskRunner(std::move(loaded), options), options.threads)) {}
+    : impl_(std::make_unique<Impl>(MakeTaskRunner(std::move(loaded), options), options)) {}
 
 Translator::Translator(std::vector<std::shared_ptr<const LoadedModel>> models,
                        std::vector<double> weights, const TranslatorOptions& options)
     : impl_(std::make_unique<Impl>(MakeTaskRunner(std::move(models), std::move(weights), options),
-                                   options.threads)) {}
+                                   options)) {}
 
 Translator::~Translator() = default;
 

@@ -9,16 +9,20 @@
 namespace attend {
 namespace {
 
-// With the shortlist of the model, which is its base's.
+// With the shortlist and the estimator of the model, which are its base's.
 TranslatorOptions OptionsOf(const ServeOptions& options, const ServedModel& served) {
   const std::string& name = served.whole() ? served.name() : served.base();
   TranslatorOptions translator = options.translator;
   translator.type = options.load.type;
   translator.instruction_set = options.load.instruction_set;
-  for (const std::string& given : options.shortlist) {
-    const auto [model, file] = NameAndPath(given);
-    if (model.empty() || model == name) translator.shortlist = file;
-  }
+  const auto take = [&](const std::vector<std::string>& all, std::string* taken) {
+    for (const std::string& given : all) {
+      const auto [model, path] = NameAndPath(given);
+      if (model.empty() || model == name) *taken = path;
+    }
+  };
+  take(options.shortlist, &translator.shortlist);
+  take(options.estimator, &translator.estimator);
   return translator;
 }
 
