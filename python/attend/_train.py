@@ -27,7 +27,9 @@ _Value = str | float | os.PathLike[str]  # to type checkers an int or a bool is 
 _Option = _Value | Sequence[_Value] | None
 
 
-def train(config: _Path | None = None, *, program: _Path | None = None, quiet: bool = False, mlflow: str | None = None, **options: _Option) -> Training:
+def train(
+        config: _Path | None = None, *, program: _Path | None = None, quiet: bool = False, mlflow: str | None = None,
+        **options: _Option) -> Training:
     """Trains a model as the recipe `config` (TOML) and the options say, and returns the run's figures.
 
     Options are those of `attend train` (docs/options.md) with `_` for `-` and `__` for `.`: max_updates=1000, encoder__layers=2,
