@@ -1,5 +1,6 @@
-// A temporary folder for one document, which goes with its owner: at the latest when another service
-// starts, if its own process was killed. A lock (flock) on the folder tells that its process lives.
+// A temporary folder for one document, which goes with its owner: at the latest when another
+// service starts, if its own process was killed. A lock (flock) on the folder tells that its
+// process lives.
 #ifndef ATTEND_SERVE_TASKS_TRANSLATION_DOCUMENT_FOLDER_H_
 #define ATTEND_SERVE_TASKS_TRANSLATION_DOCUMENT_FOLDER_H_
 
