@@ -330,7 +330,7 @@ class Training:
     last: Validation | None  # None: the run has no validation
     best: Validation | None  # by early_stopping_metric
     test: dict[str, Any] | None  # result.json; None: the run has no test text
-    warnings: tuple[str, ...]  # the program's
+    warnings: tuple[str, ...]  # the program's, and those of mlflow=
     history: list[dict[str, Any]] = dataclasses.field(repr=False)  # the lines of metrics.jsonl: of each update and validation
 
     def load(self) -> Translator | Generator | Tagger | Parser | Classifier | ItemClassifier | Encoder | Transcriber:

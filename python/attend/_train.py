@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import json
 import math
@@ -15,7 +16,7 @@ import sys
 import sysconfig
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from attend._errors import ConfigurationError, Error, InputError, RunError, UsageError
@@ -26,7 +27,9 @@ _Value = str | float | os.PathLike[str]  # to type checkers an int or a bool is 
 _Option = _Value | Sequence[_Value] | None
 
 
-def train(config: _Path | None = None, *, program: _Path | None = None, quiet: bool = False, **options: _Option) -> Training:
+def train(
+        config: _Path | None = None, *, program: _Path | None = None, quiet: bool = False, mlflow: str | None = None,
+        **options: _Option) -> Training:
     """Trains a model as the recipe `config` (TOML) and the options say, and returns the run's figures.
 
     Options are those of `attend train` (docs/options.md) with `_` for `-` and `__` for `.`: max_updates=1000, encoder__layers=2,
@@ -36,19 +39,40 @@ def train(config: _Path | None = None, *, program: _Path | None = None, quiet: b
     config: recipe, a TOML file; options win over it
     program: the program `attend`; None: $ATTEND_PROGRAM, or the first that can train of the package's and PATH's
     quiet: show no progress. Else it stands on standard error, in a notebook in one line
+    mlflow: MLflow's server or store (URI), to which attend.mlflow sends the run `output` while it works and at its end. What fails
+      there is a warning; the training goes on
 
-    Raises ConfigurationError, InputError and RunError with the program's message, UsageError where there is no program.
+    Raises ConfigurationError, InputError and RunError with the program's message, UsageError where there is no program, and
+    ModuleNotFoundError for mlflow= without MLflow.
     """
-    arguments = _arguments(config, options)
+    command = [find_program(program), "train", "--json", *_arguments(config, options)]
     begun = time.monotonic()
     run = _Run(_Screen(quiet))
-    status, report = run.start([find_program(program), "train", "--json", *arguments])
+    with _logging(mlflow, options.get("output"), run):
+        status, report = run.start(command)
     if status != 0:
         raise _error_of(status, run.last)
     result = json.loads(report) if report.strip() else {}
     if "model" not in result:
         raise UsageError("the program made no model; expected a training that is no dry_run, in the process of rank 0")
     return _read(result, time.monotonic() - begun, tuple(run.warnings))
+
+
+@contextlib.contextmanager
+def _logging(uri: str | None, output: _Option, run: _Run) -> Iterator[None]:
+    """The run `output` goes to MLflow meanwhile, if that is asked for."""
+    if uri is None:
+        yield
+        return
+    if not isinstance(output, (str, os.PathLike)):
+        raise UsageError("mlflow= needs the run's directory as output= of the same call")
+    from attend.mlflow import Follower  # noqa: PLC0415  which `python -m attend.mlflow` runs
+
+    follower = Follower(pathlib.Path(output), uri, run.warn)
+    try:
+        yield
+    finally:
+        follower.end(trained=run.status == 0)
 
 
 def find_program(program: _Path | None = None, *, trains: bool = True) -> str:
@@ -137,6 +161,11 @@ class _Run:
         self.screen = screen
         self.warnings: list[str] = []
         self.last = ""  # line, which in the end is its message
+        self.status: int | None = None  # None: it has not ended by itself
+
+    def warn(self, text: str) -> None:
+        self.warnings.append(text)
+        self.screen.show(f"warning: {text}")
 
     def start(self, command: list[str]) -> tuple[int, str]:
         """The exit status and what came on standard output."""
@@ -156,7 +185,8 @@ class _Run:
                     self.stop(process)
                     raise
             output.seek(0)
-            return process.returncode, output.read()
+            self.status = process.returncode
+            return self.status, output.read()
 
     def follow(self, process: subprocess.Popen[str]) -> None:
         """Reads what it says until it ends."""

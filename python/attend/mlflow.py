@@ -1,6 +1,7 @@
 """attend.mlflow: a run of `attend train` in MLflow.
 
     attend.mlflow.log_run("my-model", tracking_uri="http://localhost:5000")
+    python -m attend.mlflow my-model --tracking-uri http://localhost:5000 --follow 30
 
 It reads the run's directory, so training neither waits for a server nor fails with one. A call may come while the run works, after
 it, or both: what MLflow has already is not sent again.
@@ -8,15 +9,21 @@ it, or both: what MLflow has already is not sent again.
 
 from __future__ import annotations
 
+import argparse
+import contextlib
 import hashlib
 import importlib
 import json
 import os
 import pathlib
 import re
-from collections.abc import Iterator
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
 from typing import Any
 
+from attend._command import status_of
 from attend._errors import InputError, RunError
 from attend._packages import needed
 from attend._trained_run import TrainedRun, read_run
@@ -44,13 +51,79 @@ def log_run(run: str | os.PathLike[str], *, tracking_uri: str | None = None, exp
     read = read_run(pathlib.Path(run))
     if not read.timing:
         raise InputError(f"'{read.path}' has nothing to log yet: the first report comes after report_every ({read.options.get('report_every')}) updates")
-    with needed("attend.mlflow", "mlflow-skinny"):
-        mlflow = importlib.import_module("mlflow")
-        entities, errors = importlib.import_module("mlflow.entities"), importlib.import_module("mlflow.exceptions")
+    mlflow, entities, errors = packages()
     try:
         return _Logged(mlflow.MlflowClient(tracking_uri=tracking_uri), entities, read).send(experiment, files)
     except errors.MlflowException as error:
         raise RunError(f"MLflow: {' '.join(str(error).split())}") from error
+
+
+def follow_run(
+        run: str | os.PathLike[str], is_over: Callable[[], bool], pause: Callable[[], object], warn: Callable[[str], None], **options: Any) -> str:
+    """Calls log_run with the options, after each pause again, once more when the run is over, and returns the id of MLflow's run.
+
+    Until then nothing is an error: not a run without a report, and a server that fails is warned of once.
+    """
+    warned = False
+    while True:
+        over = is_over()
+        try:
+            run_id = log_run(run, **options)
+            if over:
+                return run_id
+            warned = False
+        except Exception as error:  # the client has many kinds
+            if over:
+                raise
+            if not warned and not isinstance(error, InputError):
+                warn(f"{error}; trying again")
+                warned = True
+        pause()
+
+
+class Follower:
+    """Follows a run in a thread, for attend.train. Nothing of MLflow stops the training: what fails is a warning."""
+
+    def __init__(self, run: pathlib.Path, tracking_uri: str, warn: Callable[[str], None], seconds: float = 30) -> None:
+        """Raises ModuleNotFoundError where MLflow is not installed."""
+        packages()
+        self.run, self.tracking_uri, self.warn, self.seconds = run, tracking_uri, warn, seconds
+        self.trained, self.over = False, threading.Event()
+        self.thread = threading.Thread(target=self._follow, daemon=True)
+        self.thread.start()
+
+    def end(self, trained: bool, most_seconds: float = 60) -> None:
+        """Sends the rest of a run that is over, unless MLflow takes longer. Of a training that failed there may be nothing."""
+        self.trained = trained
+        self.over.set()
+        self.thread.join(most_seconds)
+        if self.thread.is_alive():
+            self.warn(f"MLflow has not answered for {most_seconds:g} s; {self._cure()}")
+
+    def _follow(self) -> None:
+        try:
+            follow_run(self.run, self.over.is_set, lambda: self.over.wait(self.seconds), self.warn, tracking_uri=self.tracking_uri)
+        except Exception as error:
+            if self.trained or not isinstance(error, InputError):
+                self.warn(f"{error}; {self._cure()}")
+
+    def _cure(self) -> str:
+        return f"`python -m attend.mlflow {self.run} --tracking-uri {self.tracking_uri}` sends what MLflow lacks"
+
+
+def packages() -> tuple[Any, Any, Any]:
+    """MLflow, its entities and its exceptions."""
+    with needed("attend.mlflow", "mlflow-skinny"):
+        return tuple(importlib.import_module(name) for name in ("mlflow", "mlflow.entities", "mlflow.exceptions"))  # type: ignore[return-value]
+
+
+def _at_work(run: pathlib.Path) -> bool:
+    """Whether a process of this machine holds the run's lock, as the system tells: "1: FLOCK ADVISORY WRITE 17126 fe:00:5335491 0 EOF"."""
+    with contextlib.suppress(OSError):
+        inode = str((run / "lock").stat().st_ino)
+        locks = [line.split() for line in pathlib.Path("/proc/locks").read_text(encoding="utf-8").splitlines()]
+        return any(line[1] == "FLOCK" and line[5].rpartition(":")[2] == inode for line in locks if len(line) == 8)
+    return False
 
 
 class _Logged:
@@ -155,3 +228,39 @@ def _plain(name: str) -> str:
 
 def _ms(seconds: float) -> int:
     return round(seconds * 1000)
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(
+        "python -m attend.mlflow", description="Sends a run of `attend train` to MLflow. A later call sends what has come since.",
+        epilog="example: python -m attend.mlflow my-model --tracking-uri http://localhost:5000 --follow 30")
+    parser.add_argument("run", metavar="RUN", type=pathlib.Path, help="directory that `attend train --output` made")
+    parser.add_argument("--tracking-uri", metavar="URI", help="MLflow's server or store; default: $MLFLOW_TRACKING_URI, or MLflow's own")
+    parser.add_argument("--experiment", metavar="NAME", default="attend", help="made where there is none; default: attend")
+    parser.add_argument(
+        "--follow", metavar="SECONDS", type=float, help="send again after so many seconds, until no process of this machine trains the run")
+    given = parser.parse_args(arguments)
+    if given.follow is not None and not given.follow > 0:
+        parser.error(f"--follow is {given.follow:g}, expected more than 0 seconds")
+    where = {"tracking_uri": given.tracking_uri, "experiment": given.experiment}
+
+    def work() -> None:
+        packages()
+        if given.follow is None:
+            print(log_run(given.run, **where))
+        else:
+            print(follow_run(given.run, lambda: not _at_work(given.run), lambda: time.sleep(given.follow), _warn, **where))
+
+    try:
+        return status_of("attend.mlflow", str(given.run), work)
+    except KeyboardInterrupt:
+        print("attend.mlflow: interrupted; the same call goes on from there", file=sys.stderr)
+        return 130
+
+
+def _warn(text: str) -> None:
+    print(f"warning: {text}", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,23 +1,37 @@
 """attend.mlflow: a run's figures in a store of files, each once."""
 
+import fcntl
 import json
 import shutil
+import subprocess
 import sys
+import threading
+import time
 
 import pytest
 import tiny_run
 
 pytest.importorskip("mlflow", reason="mlflow-skinny is not installed")
 import attend.mlflow  # noqa: E402
-from attend.mlflow import log_run  # noqa: E402
+from attend.mlflow import log_run, main  # noqa: E402
 from mlflow import MlflowClient  # noqa: E402
+from package import ENVIRONMENT  # noqa: E402
+
+
+@pytest.fixture(name="prepared", scope="module")
+def prepared_text(tmp_path_factory):
+    return tiny_run.prepare(tmp_path_factory.mktemp("text"))
+
+
+@pytest.fixture(name="options")
+def keywords(prepared):
+    return {name.replace(".", "__"): value for name, value in prepared.items()}
 
 
 @pytest.fixture(name="run", scope="module")
-def trained_run(tmp_path_factory):
+def trained_run(prepared, tmp_path_factory):
     folder = tmp_path_factory.mktemp("run")
-    options = tiny_run.prepare(folder)
-    tiny_run.trained(options | {"test_source": folder / "valid.en", "test_target": folder / "valid.de"}, folder / "run")
+    tiny_run.trained(prepared | {"test_source": prepared["valid_source"], "test_target": prepared["valid_target"]}, folder / "run")
     return folder / "run"
 
 
@@ -128,3 +142,80 @@ def test_mlflow_is_named_where_it_is_missing(run, monkeypatch):
     monkeypatch.setitem(sys.modules, "mlflow", None)
     with pytest.raises(ModuleNotFoundError, match=r"attend\.mlflow needs the package mlflow: pip install mlflow-skinny"):
         log_run(run)
+
+
+def test_the_command_does_what_the_call_does(run, store, tmp_path, capsys):
+    assert main([str(run), "--tracking-uri", store, "--experiment", "trial", "--follow", "9"]) == 0  # it is over
+    assert capsys.readouterr() == (log_run(run, tracking_uri=store, experiment="trial") + "\n", "")
+    assert main([str(tmp_path), "--tracking-uri", store]) == 3
+    assert capsys.readouterr().err.startswith(f"attend.mlflow: '{tmp_path}' is no run")
+    with pytest.raises(SystemExit, match="2"):
+        main([str(run), "--follow", "0"])
+    assert "--follow is 0, expected more than 0 seconds" in capsys.readouterr().err
+    helped = subprocess.run([sys.executable, "-m", "attend.mlflow", "--help"], env=ENVIRONMENT, capture_output=True, text=True, check=True)
+    assert helped.stderr == "" and "example: python -m attend.mlflow my-model" in helped.stdout
+
+
+def test_a_run_at_work_is_followed_until_it_is_over(run, store, tmp_path, capsys):
+    work = tmp_path / "work"
+    shutil.copytree(run, work, ignore=shutil.ignore_patterns("model", "result.json", "timing.jsonl", "report.html"))
+    timing = (run / "timing.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+    thread = threading.Thread(target=main, args=[[str(work), "--tracking-uri", store, "--follow", "0.1"]], daemon=True)
+    with (work / "lock").open("r+b") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        thread.start()
+        shutil.copy(run / "report.html", work)
+        (work / "timing.jsonl").write_text(timing[0], encoding="utf-8")
+        while not list((tmp_path / "store").glob("*/*/metrics/train/loss")):
+            assert thread.is_alive(), capsys.readouterr()
+            time.sleep(0.02)
+        (work / "timing.jsonl").write_text("".join(timing), encoding="utf-8")
+        shutil.copytree(run / "model", work / "model")
+        shutil.copy(run / "result.json", work)
+    thread.join(100)
+    printed, errors = capsys.readouterr()
+    assert errors == "" and MlflowClient(store).get_run(printed.strip()).info.status == "FINISHED"
+    another = (tmp_path / "another").as_uri()
+    whole, followed = history(another, log_run(run, tracking_uri=another)), history(store, printed.strip())
+    assert {name: [point[:2] for point in points] for name, points in followed.items()} == {
+        name: [point[:2] for point in points] for name, points in whole.items()}
+
+
+def test_a_training_sends_its_run(options, store, tmp_path):
+    result = attend.train(output=tmp_path / "run", quiet=True, mlflow=store, **options)
+    where = MlflowClient(store).get_experiment_by_name("attend").experiment_id
+    sent = [found.info for found in MlflowClient(store).search_runs([where])]
+    assert [(info.run_id, info.status) for info in sent] == [(log_run(tmp_path / "run", tracking_uri=store), "FINISHED")]
+    assert [point[0] for point in history(store, sent[0].run_id)["train/loss"]] == [3, 6, 9, 12]
+    assert not any("MLflow" in warning for warning in result.warnings)
+
+
+def test_a_training_is_not_stopped_by_mlflow(options, tmp_path, capfd):
+    result = attend.train(output=tmp_path / "run", mlflow="nothing://nowhere", **options)
+    assert result.updates == 12 and result.model.is_dir()
+    told = [warning for warning in result.warnings if "MLflow: " in warning]
+    assert told[-1].endswith(f"; `python -m attend.mlflow {tmp_path}/run --tracking-uri nothing://nowhere` sends what MLflow lacks")
+    assert f"warning: {told[-1]}" in capfd.readouterr().err
+
+
+def test_a_server_that_does_not_answer_is_left(run, monkeypatch):
+    told, answers = [], threading.Event()
+    monkeypatch.setattr(attend.mlflow, "log_run", lambda *_, **__: answers.wait())
+    attend.mlflow.Follower(run, "http://nowhere", told.append).end(trained=True, most_seconds=0.01)
+    answers.set()
+    assert told == [f"MLflow has not answered for 0.01 s; `python -m attend.mlflow {run} --tracking-uri http://nowhere` sends what MLflow lacks"]
+
+
+def test_a_training_that_fails_says_why_alone(options, tmp_path, capfd):
+    with pytest.raises(attend.ConfigurationError, match="dropout is 2"):
+        attend.train(output=tmp_path / "run", mlflow=(tmp_path / "store").as_uri(), **options | {"dropout": 2})
+    assert "MLflow" not in capfd.readouterr().err
+
+
+def test_mlflow_for_a_training_is_asked_for_first(options, tmp_path, monkeypatch):
+    with pytest.raises(attend.UsageError, match="mlflow= needs the run's directory as output="):
+        attend.train(mlflow="nothing://nowhere", **options)
+    monkeypatch.setitem(sys.modules, "mlflow", None)
+    with pytest.raises(ModuleNotFoundError, match="pip install mlflow-skinny"):
+        attend.train(output=tmp_path / "run", mlflow="nothing://nowhere", **options)
+    assert not (tmp_path / "run").exists()

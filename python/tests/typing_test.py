@@ -48,7 +48,7 @@ length: float = float((encoder.embed(["a", "b"], normalize=True) @ encoder.embed
 likeness: float = float((encoder.embed_pictures(["a.png", b""]) @ encoder.embed("a")).sum())
 said: str = attend.Transcriber("model", threads=2).transcribe(["a.wav"])[0].text
 spoken: float = attend.Transcriber("model").transcribe(["a.wav"], word_times=True)[0].segments[0].words[0].begin
-run: attend.Training = attend.train("a.toml", output=pathlib.Path("b"), max_updates=7, stream=True, train_weights=[1, 0.5], seed=None)
+run: attend.Training = attend.train("a.toml", output=pathlib.Path("b"), max_updates=7, stream=True, train_weights=[1, 0.5], seed=None, mlflow="file:///a")
 losses: list[float] = [run.best.figures["loss"] if run.best else run.seconds, run.history[0]["loss"]]
 page: str = attend.translate_html(translator, "<b>a</b>", beam_size=2) + "".join(attend.translate_html(translator, ["a", "b"]))
 count: int = attend.translate_file(translator, pathlib.Path("a.docx"), "b.docx", target_language="de")

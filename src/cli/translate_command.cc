@@ -186,22 +186,25 @@ struct TranslateCall {
   // What was repaired, cut, divided or unknown so far.
   void Report(const Log& log) const;
   void TranslateWindow() const;
-  // The target of the memory's unit that has this line as its source; nothing where none has.
-  std::optional<std::string> Remembered(const std::string& line, const std::string& prefix) const;
+  // Of the memory's unit that has this line as its source; nothing where none has.
+  std::optional<Translation> Remembered(const std::string& line, const std::string& prefix) const;
 };
 
-std::optional<std::string> TranslateCall::Remembered(const std::string& line,
+std::optional<Translation> TranslateCall::Remembered(const std::string& line,
                                                      const std::string& prefix) const {
   if (memory == nullptr || !options.memory_exact || !prefix.empty()) return std::nullopt;
   const auto matches = memory->Find(line, {.threshold = 100, .most = 1});
   if (matches.empty()) return std::nullopt;
-  return matches[0].target;
+  std::vector<TextPart> spans;
+  for (const ProtectedPart& span : translator.ProtectedParts(line))
+    spans.push_back({span.begin, span.end});
+  return RememberedTranslation(line, matches[0].target, spans, options.translation);
 }
 
 // A line that can't be translated ends the run, after those before it.
 void TranslateCall::TranslateWindow() const {
   LineBatch batch(&translator, model, options.lines);
-  std::vector<std::optional<std::string>> remembered;
+  std::vector<std::optional<Translation>> remembered;
   int64_t number = window->number();
   std::exception_ptr refused;
   for (size_t i = 0; i < window->lines().size(); ++i) {
@@ -221,8 +224,7 @@ void TranslateCall::TranslateWindow() const {
   std::vector<Translation> translations = batch.Translate(options.translation);
   for (size_t i = 0; i < translations.size(); ++i) {
     Translation& translation = translations[i];
-    if (remembered[i])
-      translation = CopyOf(*remembered[i], {.quality = options.translation.quality});
+    if (remembered[i]) translation = std::move(*remembered[i]);
     text += FormatTranslation(number - 1, translation, options);
     tokens += std::ssize(translation.hypotheses[0].ids);
     ++number;

@@ -1,5 +1,6 @@
 #include "serve/http_session.h"
 
+#include <fmt/format.h>
 #include <sys/socket.h>
 
 #include <boost/asio/buffer.hpp>
@@ -139,7 +140,9 @@ bool HttpSession::RefuseUnread(Error error) {
   } else if (error == http::error::header_limit) {
     Refuse(431, "the header is too large");
   } else if (error == http::error::body_limit) {
-    Refuse(413, "the body is too large; send less text at once");
+    Refuse(413, fmt::format("the body is larger than {} bytes; send less at once, or raise the "
+                            "server's --max-body-bytes",
+                            shared_->options.max_body_bytes));
   } else {
     Refuse(400, "not valid HTTP: " + error.message());
   }

@@ -240,4 +240,12 @@ std::string InTitleCase(std::string_view text) {
   return Changed(text, [](UChar32 c, bool starts_word) { return starts_word ? u_toupper(c) : c; });
 }
 
+std::string Capitalised(std::string_view text) {
+  const std::u32string characters = CodePoints(text);
+  if (characters.empty()) return "";
+  std::string first;
+  AppendUtf8(characters[0], &first);
+  return InCapitals(first) + std::string(text.substr(first.size()));
+}
+
 }  // namespace attend

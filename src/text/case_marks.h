@@ -47,6 +47,8 @@ std::string ApplyCase(std::string_view text, std::span<const PlacedMark> marks);
 // stays.
 std::string InCapitals(std::string_view text);
 std::string InTitleCase(std::string_view text);
+// With the first character as a capital. Precondition: valid UTF-8.
+std::string Capitalised(std::string_view text);
 
 }  // namespace attend
 

@@ -61,6 +61,8 @@ TEST(CaseMarks, SayWhichLettersAreCapitals) {
 TEST(CaseMarks, OtherCasesOfAText) {
   EXPECT_EQ(InCapitals("Der große Hund's 3d"), "DER GROßE HUND'S 3D");
   EXPECT_EQ(InTitleCase("der große hund's 3d-film McX"), "Der Große Hund's 3d-Film McX");
+  EXPECT_EQ(Capitalised("öl für McX"), "Öl für McX");
+  EXPECT_EQ(Capitalised(""), "");
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <fstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "attend/error.h"
@@ -112,6 +113,36 @@ TEST(GlossaryTest, ErrorsNameFileAndLine) {
   EXPECT_EQ(GlossaryErrorOf("a\tb\n--\tY\n"),
             where + ": the source is '--', expected one with a letter or a digit");
   EXPECT_EQ(GlossaryErrorOf("a\tb\n\xFF\tY\n"), where + " is not UTF-8; convert the file to UTF-8");
+}
+
+// Terms of the text, and how many of them the translation has.
+std::pair<int64_t, int64_t> CountedIn(const std::string& text, const std::string& translation,
+                                      std::vector<GlossaryTerm> terms) {
+  const Glossary glossary(std::move(terms));
+  const std::vector<FoundTerm> found = glossary.finder().Find(text);
+  return {std::ssize(found), CountTerms(found, translation)};
+}
+
+TEST(GlossaryTest, CountsTermsThatAGivenTranslationHas) {
+  const std::vector<GlossaryTerm> terms = {{.source = "house", .target = "Haus"},
+                                           {.source = "bank", .target = "Bank"},
+                                           {.source = "bank", .target = "Ufer"},
+                                           {.source = "red", .target = "rot", .inflect = true},
+                                           {.source = "ACME", .target = "", .keep = true}};
+  using Counts = std::pair<int64_t, int64_t>;
+  const auto counted = [&](const std::string& text, const std::string& translation) {
+    return CountedIn(text, translation, terms);
+  };
+  EXPECT_EQ(counted("a house", "ein Haus"), Counts(1, 1));
+  EXPECT_EQ(counted("a house", "ein haus, ein Hausboot"), Counts(1, 0));
+  EXPECT_EQ(counted("a house, a house", "ein Haus"), Counts(2, 1));
+  EXPECT_EQ(counted("a house", "Haus um Haus"), Counts(1, 1));
+  EXPECT_EQ(counted("bank and bank", "die Bank am Ufer"), Counts(2, 2));  // alternatives
+  EXPECT_EQ(counted("a red house", "Rotes Haus"), Counts(2, 2));
+  EXPECT_EQ(counted("a red house", "rotgestrichen"), Counts(2, 0));
+  EXPECT_EQ(counted("ACME", "bei ACME"), Counts(1, 1));
+  EXPECT_EQ(counted("ACME", "bei Acme"), Counts(1, 0));
+  EXPECT_EQ(counted("nothing", "nichts"), Counts(0, 0));
 }
 
 }  // namespace

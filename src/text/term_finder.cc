@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "text/case_marks.h"
 #include "text/text_normalizer.h"
 #include "text/utf8.h"
 #include "text/words.h"
@@ -114,6 +115,24 @@ std::vector<FoundTerm> TermFinder::Find(std::string_view text) const {
     begin = longest;
   }
   return found;
+}
+
+int64_t CountTerms(std::span<const FoundTerm> terms, std::string_view translation) {
+  const std::string text = RepairUtf8(translation);
+  int64_t kept = 0;
+  for (size_t i = 0; i < terms.size(); ++i) {
+    const auto& targets = terms[i].targets;
+    const auto same = [&](const FoundTerm& other) { return other.targets == targets; };
+    if (std::ranges::any_of(terms.first(i), same)) continue;
+    std::vector<GlossaryTerm> written;
+    for (const TermTarget& target : targets) {
+      for (const std::string& way : {target.text, Capitalised(target.text)})
+        written.push_back({.source = way, .target = "", .inflect_source = target.inflect});
+    }
+    const int64_t here = std::ssize(TermFinder(written).Find(text));
+    kept += std::min<int64_t>(here, std::ranges::count_if(terms, same));
+  }
+  return kept;
 }
 
 }  // namespace attend

@@ -62,6 +62,11 @@ class TermFinder {
   std::unordered_map<std::u32string, std::vector<size_t>> by_key_;  // entries, rising
 };
 
+// How many of the terms of a text a translation has, which no search of terms wrote: each as often
+// as the text has it, as a whole word in the letter case of the glossary or with a capital at the
+// beginning. Malformed UTF-8 is repaired.
+int64_t CountTerms(std::span<const FoundTerm> terms, std::string_view translation);
+
 }  // namespace attend
 
 #endif  // ATTEND_TEXT_TERM_FINDER_H_

@@ -42,6 +42,17 @@ def test_a_line_of_the_memory_gets_its_target(memory):
     assert scored == "0 ||| DREI ||| 0.000000 |||\n"
 
 
+def test_a_target_of_the_memory_tells_the_terms_that_it_has(memory, tmp_path):
+    glossary = tmp_path / "terms.tsv"
+    glossary.write_text("sona\tDREI\nmipa\tSECHS\n", encoding="utf-8")
+    arguments = ["translate", "--model", MODEL, "--memory", memory, "--glossary", glossary, "--json"]
+    done = attend(*arguments, stdin="neri\nsona mipa\n")
+    found = [json.loads(line)["hypotheses"][0] for line in done.stdout.splitlines()]
+    assert [(each["terms"], each["terms_kept"]) for each in found] == [(0, 0), (2, 1)] and found[1]["text"] == "DREI"
+    assert "terms of the glossary in the text: 2, of which 1 are kept" in done.stderr
+    assert "1 translation lacks a term of the glossary, which the model could not write within the maximum length, or which a match" in done.stderr
+
+
 def test_texts_with_their_matches(memory):
     text = "lumi tavo keri\nlumi tavo keri dosa\nneri\n"
     joined = attend("match", "--memory", memory, "--join", "--memory-exact=false", stdin=text)

@@ -174,7 +174,8 @@ def test_the_client_sees_a_refusal_as_one(client):
     assert missing.value.body["message"] == "there is no model of this name; /v1/models lists them"
     with pytest.raises(openai.APIStatusError) as large:
         client.completions.create(model="tales", prompt="a" * (1 << 21))
-    assert (large.value.status_code, large.value.body["message"]) == (413, "the body is too large; send less text at once")
+    assert (large.value.status_code, large.value.body["message"]) == (
+        413, "the body is larger than 1048576 bytes; send less at once, or raise the server's --max-body-bytes")
 
 
 def test_the_client_sees_the_error_of_a_stream(client):

@@ -1,12 +1,15 @@
 """Documents of other programs at /translate_file: what the Python package makes of them, through the service's queues."""
 
 import contextlib
+import fcntl
 import http.client
 import io
 import json
+import os
 import pathlib
 import select
 import re
+import signal
 import subprocess
 import sys
 import zipfile
@@ -301,6 +304,24 @@ def test_the_end_of_the_server_ends_the_process(tmp_path):
             begun(tmp_path)
             assert server.stop() == 0
         assert gone(tmp_path, files)
+
+
+def test_what_a_killed_server_left_goes_when_another_starts(tmp_path):
+    with with_reader(tmp_path, "--stop-timeout", 0) as (server, files):
+        others = files / "attend-document-other"  # of a process that lives
+        others.mkdir()
+        held = os.open(others, os.O_RDONLY)
+        fcntl.flock(held, fcntl.LOCK_EX)
+        with sent(server, ENDLESS.format(str(tmp_path / "pid")).encode()):
+            begun(tmp_path)
+            server.process.kill()
+            server.process.wait()
+        os.kill(int((tmp_path / "pid").read_text()), signal.SIGKILL)
+        assert len(list(files.glob("attend-document-*"))) == 2
+        (tmp_path / "next").mkdir()
+        with serving(tmp_path / "next"):
+            wait_until(lambda: list(files.iterdir()) == [others], "the end of what was left")
+        os.close(held)
 
 
 def test_without_the_package_an_answer_says_what_to_install(tmp_path):

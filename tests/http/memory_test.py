@@ -55,6 +55,13 @@ def test_an_exact_match_is_certain(server):
     assert found["quality"] == 100 and found["sentences"][0]["hypotheses"][0]["quality"] == 100
 
 
+def test_an_exact_match_tells_the_terms_that_it_has(server):
+    terms = [{"source": "sona", "target": "DREI"}, {"source": "mipa", "target": "SECHS"}]
+    [found] = server.translate(["sona mipa"], memory="units", glossary=terms)
+    [hypothesis] = found["sentences"][0]["hypotheses"]
+    assert (hypothesis["text"], hypothesis["terms"], hypothesis["terms_kept"]) == ("DREI", 2, 1)
+
+
 def test_a_target_prefix_comes_before_the_memory(server):
     [plain] = server.translate(TEXT, target_prefix="paku so")
     [found] = server.translate(TEXT, target_prefix="paku so", memory="units")

@@ -16,7 +16,7 @@ import pytest
 import tiny_run
 from numpy_transformer import read_safetensors
 from ranks import (  # noqa: F401
-    TORCHRUN, finish, free_port, prepare, running, start, start_ranks, train_in_one_process, train_in_two_processes, trained)
+    TORCHRUN, finish, free_port, prepare, running, slurm_job, start, start_ranks, train_in_one_process, train_in_two_processes, trained)
 
 UPDATES = 120  # of a run that is killed
 
@@ -96,6 +96,16 @@ def variant(kind, options, folder):
     if kind == "denoising":
         return tiny_run.denoised(options, folder) | {"mixing_temperature": 2, "shuffle_buffer": 37}
     return options | {"plain": {}, "sharded": {"shard_optimizer": []}, "bf16": {"precision": "bf16"}, "r_drop": {"r_drop": 5}}[kind]
+
+
+def test_srun_starts_it(options, two, tmp_path):
+    """With what Slurm sets for each process of a step, and nothing else."""
+    step = {"SLURM_JOB_ID": slurm_job(), "SLURM_STEP_ID": 0, "SLURM_NTASKS": 2, "SLURM_STEP_NUM_TASKS": 2, "SLURM_STEP_NODELIST": "localhost"}
+    ranks = [start(options, tmp_path / "run", step | {"SLURM_PROCID": rank, "SLURM_LOCALID": rank}) for rank in range(2)]
+    assert [status for status, _ in finish(ranks)] == [0, 0]
+    tiny_run.assert_same(tmp_path / "run", two)
+    timing = [json.loads(line) for line in (tmp_path / "run/timing.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert len(timing) == 4 and all(len(line["ranks"]) == 2 for line in timing)
 
 
 @pytest.mark.parametrize("kind, victims", [("plain", (1, 0, 1)), ("sharded", (0,)), ("streamed", (0,)), ("bf16", (0,)), ("r_drop", (0,)), ("denoising", (0,))])

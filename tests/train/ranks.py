@@ -18,6 +18,15 @@ def free_port():
         return any_port.getsockname()[1]
 
 
+def slurm_job():
+    """The number of a job whose ranks meet at a free port."""
+    for job in range(1, 1000):
+        with socket.socket() as port, contextlib.suppress(OSError):
+            port.bind(("127.0.0.1", 10000 + job * 16 % 20000))
+            return job
+    raise AssertionError("no port from 10000 to 29999 is free")
+
+
 def start(options, output, variables, prefix=(), program=tiny_run.TRAIN):
     """One process of a run."""
     command = [*prefix, *tiny_run.command_line(options, output, program)]

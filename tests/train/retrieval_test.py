@@ -78,3 +78,16 @@ def test_one_option_without_the_other_is_refused(name, options, tmp_path):
     half = {option: value for option, value in CONTRASTIVE.items() if option == name}
     done = tiny_run.train(tiny_run.of_items(options, tmp_path) | half, tmp_path / "run")
     assert done.returncode == 2 and "expected both above 0, or neither" in done.stderr, done.stderr
+
+
+def test_items_of_which_none_has_a_text_are_learned(options, tmp_path):
+    of_items = tiny_run.of_items(options, tmp_path)
+    for name in ("train_items", "valid_items"):
+        items = [json.loads(line) for line in of_items[name].read_text(encoding="utf-8").splitlines()]
+        rest = [{key: value for key, value in item.items() if key != "text"} for item in items]
+        of_items[name].write_text("".join(json.dumps(item) + "\n" for item in rest if item.keys() & {"picture", "links"}), encoding="utf-8")
+    done = tiny_run.trained(of_items, tmp_path / "run")
+    assert "no training item has a text: the model will not learn to read texts" in done.stderr
+    assert "within 0.0001" in attend("verify", tmp_path / "run/model")
+    answers = attend("classify", "--model", tmp_path / "run/model", of_items["valid_items"], "--json").splitlines()
+    assert "text" not in json.loads(answers[0])["contributions"] and json.loads(answers[0])["classes"]

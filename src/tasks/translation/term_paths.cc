@@ -15,14 +15,6 @@ namespace {
 // Tokens with an ending, at each place where one may end the term.
 constexpr size_t kMostForms = 8;
 
-// With the first letter as a capital.
-std::string Capitalised(const std::string& text) {
-  const std::u32string characters = CodePoints(text);
-  std::string first;
-  AppendUtf8(characters[0], &first);
-  return InCapitals(first) + text.substr(first.size());
-}
-
 // So many tokens at the beginning write the text, with or without a space; 0: none do.
 size_t TokensOf(std::string_view text, std::span<const int32_t> ids, const TokenTexts& texts) {
   std::string written;

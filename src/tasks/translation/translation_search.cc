@@ -37,6 +37,14 @@ void MakeSampled(const TranslationOptions& options, SearchInput* input) {
                                 .seed = static_cast<uint64_t>(options.seed)};
 }
 
+void EraseTouching(std::span<const TextPart> spans, std::vector<FoundTerm>* found) {
+  std::erase_if(*found, [&](const FoundTerm& term) {
+    return std::ranges::any_of(spans, [&](const TextPart& span) {
+      return span.begin < term.end && term.begin < span.end;
+    });
+  });
+}
+
 // Behind every hypothesis that there is.
 Hypothesis NoOutput() {
   constexpr double kWorst = -std::numeric_limits<double>::infinity();
@@ -139,13 +147,7 @@ std::vector<FoundTerm> FindTerms(const TaskRunner& runner, const std::string& te
     term.begin += first;
     term.end += first;
   }
-  if (!protect) return found;
-  const std::vector<TextPart> spans = runner.protection().Find(repaired);
-  std::erase_if(found, [&](const FoundTerm& term) {
-    return std::ranges::any_of(spans, [&](const TextPart& span) {
-      return span.begin < term.end && term.begin < span.end;
-    });
-  });
+  if (protect) EraseTouching(runner.protection().Find(repaired), &found);
   return found;
 }
 
@@ -197,6 +199,20 @@ Translation CopyOf(const std::string& text, const TranslationOptions& options) {
     copy.alignment.push_back({word, word});
   if (options.quality) SetCertain(words, &copy);
   return {{std::move(copy)}};
+}
+
+Translation RememberedTranslation(const std::string& text, const std::string& target,
+                                  std::span<const TextPart> spans,
+                                  const TranslationOptions& options) {
+  Translation copy = CopyOf(target, {.quality = options.quality});
+  if (options.glossary == nullptr) return copy;
+  std::vector<FoundTerm> found = options.glossary->finder().Find(RepairUtf8(text));
+  EraseTouching(spans, &found);
+  Hypothesis& only = copy.hypotheses[0];
+  only.terms = std::ssize(found);
+  if (std::ssize(found) > kMostSentenceTerms) found.resize(kMostSentenceTerms);
+  only.terms_kept = CountTerms(found, only.text);
+  return copy;
 }
 
 }  // namespace attend

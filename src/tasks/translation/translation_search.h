@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "tasks/translation/task_runner.h"
 #include "tasks/translation/term_paths.h"
 #include "text/term_finder.h"
+#include "text/text_parts.h"
 
 namespace attend {
 
@@ -72,6 +74,13 @@ std::vector<Hypothesis> MakeHypotheses(std::vector<SearchResult> results,
 
 // A text that says nothing is its own translation, word by word.
 Translation CopyOf(const std::string& text, const TranslationOptions& options);
+
+// `target`, what a memory has for `text`, in place of a translation: as it stands, with score 0 and
+// the terms of the options' glossary in the text, which it may lack. Terms that touch the text's
+// protected `spans` are none.
+Translation RememberedTranslation(const std::string& text, const std::string& target,
+                                  std::span<const TextPart> spans,
+                                  const TranslationOptions& options);
 
 }  // namespace attend
 

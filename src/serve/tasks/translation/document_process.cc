@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
 #include <system_error>
 #include <utility>
@@ -42,16 +41,6 @@ constexpr const char* kProgram =
 
 [[noreturn]] void ThrowSystem(const std::string& what, int error) {
   throw Error(ErrorKind::kRuntime, fmt::format("{}: {}", what, std::strerror(error)));
-}
-
-fs::path MakeFolder() {
-  std::error_code failed;
-  const fs::path parent = fs::temp_directory_path(failed);
-  if (failed)
-    throw Error(ErrorKind::kRuntime, "there is no folder for temporary files; set TMPDIR");
-  std::string folder = (parent / "attend-document-XXXXXX").string();
-  if (mkdtemp(folder.data()) == nullptr) ThrowSystem(fmt::format("'{}'", parent.string()), errno);
-  return folder;
 }
 
 void SetLimit(pid_t process, __rlimit_resource resource, rlim_t soft, rlim_t hard) {
@@ -104,14 +93,14 @@ class Attributes {
 
 DocumentProcess::DocumentProcess(PythonInterpreter python, const DocumentLimits& limits,
                                  std::function<bool()> wanted)
-    : limits_(limits), wanted_(std::move(wanted)), folder_(MakeFolder()) {
+    : limits_(limits), wanted_(std::move(wanted)) {
   int input[2] = {-1, -1}, output[2] = {-1, -1};
   int failed = pipe2(input, O_CLOEXEC) == 0 && pipe2(output, O_CLOEXEC) == 0 ? 0 : errno;
   requests_ = input[1];
   answers_ = output[0];
   if (failed == 0) {
     std::vector<std::string> call = {python.program, "-c", kProgram};
-    const Streams streams(input[0], output[1], (folder_ / kErrors).string());
+    const Streams streams(input[0], output[1], (folder_.path() / kErrors).string());
     const Attributes attributes;
     failed = posix_spawnp(&process_, python.program.c_str(), streams.actions(), attributes.get(),
                           Pointers(call).data(), Pointers(python.environment).data());
@@ -139,8 +128,7 @@ void DocumentProcess::End() {
   for (int* end : {&requests_, &answers_}) {
     if (*end >= 0) close(std::exchange(*end, -1));
   }
-  std::error_code none;
-  fs::remove_all(folder_, none);
+  folder_.Remove();
 }
 
 void DocumentProcess::SetLimits() const {
@@ -161,22 +149,22 @@ std::vector<std::string> DocumentProcess::Read(const UploadedFile& file,
                                                const std::string& source_language,
                                                const std::string& target_language) {
   name_ = file.name;
-  path_ = (folder_ / ("document" + SuffixOf(file.name))).string();
+  path_ = (folder_.path() / ("document" + SuffixOf(file.name))).string();
   WriteFileSynced(path_, file.content);
   Ask({{"ask", "read"},
        {"path", path_},
-       {"texts", (folder_ / kTexts).string()},
+       {"texts", (folder_.path() / kTexts).string()},
        {"source_language", source_language},
        {"target_language", target_language}});
-  return Json::parse(ReadFile(folder_ / kTexts)).get<std::vector<std::string>>();
+  return Json::parse(ReadFile(folder_.path() / kTexts)).get<std::vector<std::string>>();
 }
 
 std::string DocumentProcess::Write(const std::vector<std::string>& translations) {
-  const fs::path target = folder_ / ("translated" + SuffixOf(name_));
-  WriteFileSynced(folder_ / kTranslations, Dump(translations));
+  const fs::path target = folder_.path() / ("translated" + SuffixOf(name_));
+  WriteFileSynced(folder_.path() / kTranslations, Dump(translations));
   Ask({{"ask", "write"},
        {"path", target.string()},
-       {"translations", (folder_ / kTranslations).string()}});
+       {"translations", (folder_.path() / kTranslations).string()}});
   return ReadFile(target);
 }
 
@@ -248,8 +236,8 @@ void DocumentProcess::ThrowEnded() {
                             name_, signal, strsignal(signal)));
   }
   std::error_code none;
-  const bool told = fs::file_size(folder_ / kErrors, none) > 0;
-  std::string errors = told && !none ? ReadFile(folder_ / kErrors) : "";
+  const bool told = fs::file_size(folder_.path() / kErrors, none) > 0;
+  std::string errors = told && !none ? ReadFile(folder_.path() / kErrors) : "";
   while (errors.ends_with('\n')) errors.pop_back();
   errors.erase(0, errors.rfind('\n') + 1);
   if (errors.starts_with("MemoryError")) ThrowTooMuchMemory();

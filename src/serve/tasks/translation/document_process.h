@@ -6,7 +6,6 @@
 #include <sys/types.h>
 
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
@@ -14,6 +13,7 @@
 #include "base/json.h"
 #include "base/python_interpreter.h"
 #include "serve/request_body.h"
+#include "serve/tasks/translation/document_folder.h"
 
 namespace attend {
 
@@ -58,7 +58,7 @@ class DocumentProcess {
 
   const DocumentLimits limits_;
   const std::function<bool()> wanted_;
-  std::filesystem::path folder_;
+  DocumentFolder folder_;
   std::string path_, name_;           // of the document: here, and as the client calls it
   pid_t process_ = 0;                 // 0: it has ended
   int requests_ = -1, answers_ = -1;  // ends of pipes

@@ -8,6 +8,7 @@
 
 #include "base/python_interpreter.h"
 #include "serve/refusal.h"
+#include "serve/tasks/translation/document_folder.h"
 #include "serve/tasks/translation/file_check.h"
 
 namespace attend {
@@ -24,7 +25,11 @@ ServedDocuments::ServedDocuments(const ServeOptions& options)
       most_(options.document_count),
       limits_({.memory_bytes = options.document_memory << 20}) {
   known_ = off_;
-  if (off_) why_not_ = "this server runs with --documents off";
+  if (off_) {
+    why_not_ = "this server runs with --documents off";
+  } else {
+    RemoveLeftFolders();
+  }
 }
 
 bool ServedDocuments::WhenKnown(std::function<void()> call) {

@@ -51,7 +51,7 @@ class QueuedSentences : public SentenceQueue {
     queue_->Done(done, [&] {
       mine.result = std::move(result);
       if (mine.remembered) {
-        mine.result.translation = CopyOf(*mine.remembered, {.quality = mine.options.quality});
+        mine.result.translation = std::move(*mine.remembered);
       } else {
         DropLinksOfMatch(mine, &mine.result.translation);
       }

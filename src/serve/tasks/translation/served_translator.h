@@ -23,7 +23,7 @@ struct JobSentence : JobItem, Sentence {
   bool with_memory = false;                 // one was asked for
   std::vector<MemoryMatch> matches;         // that it has
   size_t source_bytes = std::string::npos;  // of the text; a match that the model reads follows
-  std::optional<std::string> remembered;    // the memory's target, in place of a translation
+  std::optional<Translation> remembered;    // the memory's target, in place of the model's
 };
 
 // The sentence as it was sent.

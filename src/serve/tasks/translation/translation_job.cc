@@ -10,6 +10,7 @@
 #include "tasks/translation/matched_text.h"
 #include "tasks/translation/quality.h"
 #include "tasks/translation/sentence_splitting.h"
+#include "tasks/translation/translation_search.h"
 #include "text/overlong_parts.h"
 #include "text/visible_text.h"
 
@@ -179,7 +180,9 @@ class JobMaker {
     const bool exact = !sentence->matches.empty() && sentence->matches[0].score == 100;
     if (sentence->matches.empty() || asked_.attention || begun) return;
     if (!exact || !asked_.memory_exact) return ReadMatch(sentence);
-    sentence->remembered = sentence->matches[0].target;
+    sentence->remembered =
+        RememberedTranslation(sentence->text, sentence->matches[0].target,
+                              ProtectedParts(sentence->text), asked_.translation);
     sentence->ids.clear();  // the model has no work with it
   }
 

@@ -16,7 +16,25 @@
 namespace attend {
 namespace {
 
+// Where no item has a text, the text's encoder is never used: letters of the labels will do.
+std::string VocabularyWithoutTexts(const TaskSetup& setup) {
+  setup.log(LogLevel::kWarning,
+            "no training item has a text: the model will not learn to read texts");
+  VocabularyOptions options = FusionOptionsOf(*setup.options).vocabulary.made;
+  options.type = VocabularyType::kChar;
+  size_t label = 0;
+  const std::vector<std::string>& labels = setup.options->model.labels;
+  const NextLine next = [&](std::string* line) {
+    if (label == labels.size()) return false;
+    *line = labels[label++];
+    return true;
+  };
+  return TrainVocabulary(next, options, static_cast<uint64_t>(setup.options->seed), setup.log);
+}
+
 std::string MakeVocabulary(const TaskSetup& setup, const std::vector<Item>& items) {
+  if (std::ranges::none_of(items, [](const Item& each) { return each.text.has_value(); }))
+    return VocabularyWithoutTexts(setup);
   size_t item = 0;
   const NextLine next = [&](std::string* line) {
     while (item < items.size() && !items[item].text) ++item;
