@@ -98,7 +98,7 @@ class Follower:
         self.over.set()
         self.thread.join(most_seconds)
         if self.thread.is_alive():
-            self.warn(f"MLflow has not answered for {most_seconds:g} s; {self._cure()}")
+            self.warn(f"MLflow has not answered for {most_seconds:g} s, and this program goes on sending while it runs; after that {self._cure()}")
 
     def _follow(self) -> None:
         try:
@@ -238,9 +238,10 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--tracking-uri", metavar="URI", help="MLflow's server or store; default: $MLFLOW_TRACKING_URI, or MLflow's own")
     parser.add_argument("--experiment", metavar="NAME", default="attend", help="made where there is none; default: attend")
     parser.add_argument(
-        "--follow", metavar="SECONDS", type=float, help="send again after so many seconds, until no process of this machine trains the run")
+        "--follow", metavar="SECONDS", type=float, help="send again after so many seconds, until no process of this machine trains the run, which "
+        "has begun")
     given = parser.parse_args(arguments)
-    if given.follow is not None and not given.follow > 0:
+    if given.follow is not None and not 0 < given.follow < float("inf"):
         parser.error(f"--follow is {given.follow:g}, expected more than 0 seconds")
     where = {"tracking_uri": given.tracking_uri, "experiment": given.experiment}
 

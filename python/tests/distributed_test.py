@@ -298,7 +298,7 @@ def test_what_is_wrong_is_told(tmp_path):
 
 def test_the_command_tells_errors_in_a_line(tmp_path):
     lines = write_lines(tmp_path / "all.en", texts(3))
-    for status, more in ((3, ["nothing"]), (2, [lines, "--set", "beam_sise=2"]), (2, [lines, "--shard", "4/3"])):
+    for status, more in ((3, ["nothing"]), (2, [lines, "--set", "beam_sise=2"]), (2, [lines, "--shard", "4/3"]), (2, [lines, "--workers", "0"])):
         process = start(str(GOLDEN), *map(str, more), "--output", str(tmp_path / "out"))
         said, _ = process.communicate(timeout=60)
         assert process.returncode == status, said

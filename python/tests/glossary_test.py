@@ -47,12 +47,6 @@ def test_what_does_not_fit_is_missing(translator):
     assert str(unwritable) == translator.translate("lumi")
 
 
-def test_a_model_that_would_write_on_keeps_its_terms(translator):
-    for beam_size in (1, 2, 4, 8):
-        translation = translator.translate("lumi tavo keri", glossary=attend.Glossary([("lumi", "foo")]), beam_size=beam_size)
-        assert kept(translation) == (1, 1) and translation.finished, beam_size
-
-
 def test_terms_go_with_other_searches(translator):
     glossary = attend.Glossary(TERMS)
     for options in ({"beam_size": 1}, {"beam_groups": 2}, {"no_repeat_ngram": 2, "max_length": 25}, {"repetition_penalty": 1.5}, {"n_best": 3}):

@@ -40,8 +40,8 @@ FieldList Fields(InspectOptions& options) {
            "count the operations of one text, picture or recording, forward and in training; a "
            "multiplication with its addition is two")
       .Add("source_length", &options.source_length, 1, kMostTokens,
-           "tokens of that text that an encoder reads, with eos, or rows of that recording, by "
-           "default all of one that is filled up; a picture's follow from the model")
+           "tokens of that text that an encoder reads, with eos, or rows of that recording, which "
+           "are all of a padded one unless they are given; not for pictures")
       .Add("target_length", &options.target_length, 1, kMostTokens,
            "tokens of it that a decoder reads, with bos");
   return fields;
@@ -382,8 +382,9 @@ void PrintOperations(const ModelConfig& config, const Json& operations) {
   for (const auto& [part, count] : operations["parts"].items()) line(part, count.get<double>());
   line("forward", operations["forward"].get<double>());
   line("training (forward and backward)", operations["training"].get<double>());
-  line("forward, per token", operations["forward_per_token"].get<double>());
-  line("training, per token", operations["training_per_token"].get<double>());
+  const char* const each = config.patches ? "row" : "token";
+  line(fmt::format("forward, per {}", each), operations["forward_per_token"].get<double>());
+  line(fmt::format("training, per {}", each), operations["training_per_token"].get<double>());
 }
 
 void PrintParameters(const Json& parameters) {

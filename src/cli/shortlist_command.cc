@@ -81,9 +81,9 @@ Shortlist Make(LexiconTrainer* trainer, const ShortlistOptions& options) {
 void Run(const ShortlistOptions& options, const CommonOptions& common) {
   if (options.source.size() != options.target.size()) {
     throw Error(ErrorKind::kUsage,
-                fmt::format("{} source files and {} target files; expected as many of one as of "
-                            "the other",
-                            options.source.size(), options.target.size()));
+                fmt::format("attend shortlist: {} for {}; expected as many of one as of the other",
+                            Counted(std::ssize(options.source), "source file"),
+                            Counted(std::ssize(options.target), "target file")));
   }
   const auto model = LoadModel(options.model);
   CheckTask(model->config, {"translation"});

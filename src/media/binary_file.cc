@@ -63,9 +63,7 @@ class GzipFile : public BinaryFile {
       bytes_.append(piece, 0, piece.size() - stream.avail_out);
       if (most == 0 && bytes_.size() >= header.bytes) most = MostBytes(header);
       if (most > 0 && bytes_.size() > most) {
-        FailToRead(path, fmt::format("it has more than {} bytes once unpacked, expected at most so "
-                                     "many",
-                                     most));
+        FailToRead(path, fmt::format("it has more bytes once unpacked than expected, {}", most));
       }
     } while (status != Z_STREAM_END || stream.avail_in > 0 || !rest.empty());
     if (most == 0) header.read(bytes_);

@@ -204,7 +204,17 @@ void CheckOtherOptions(StackConfig stack, const std::string& name, Architecture 
 }
 
 void CheckArchitecture(const ModelConfig& config) {
-  if (config.architecture == Architecture::kTransformer) return;
+  if (config.architecture == Architecture::kTransformer) {
+    const auto check = [](const StackConfig& stack, const char* name) {
+      if (stack.separable)
+        Refuse(fmt::format("{}.separable is true, but a transformer has no convolutions", name));
+    };
+    if (config.encoder) check(*config.encoder, "encoder");
+    if (config.decoder) check(*config.decoder, "decoder");
+    if (config.fusion) check(config.fusion->text, "fusion.text");
+    if (config.fusion) check(config.fusion->picture, "fusion.picture");
+    return;
+  }
   const std::string name = ArchitectureName(config.architecture);
   if (!config.encoder || !config.decoder) {
     Refuse(

@@ -132,6 +132,9 @@ TEST(ModelConfigTest, RelativePositionsHaveATableForEachStack) {
 TEST(ModelConfigTest, AWindowIsOfAttention) {
   ModelConfig config = WithVocabulary("tiny", 100);
   const int64_t parameters = ParameterCount(config);
+  config.decoder->separable = true;
+  EXPECT_THAT(Message(config), testing::HasSubstr("decoder.separable is true, but a transformer"));
+  config.decoder->separable = false;
   config.encoder->attention_window = config.decoder->attention_window = 8;
   EXPECT_EQ(Message(config), "");
   EXPECT_EQ(ParameterCount(config), parameters);

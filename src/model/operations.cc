@@ -152,8 +152,10 @@ void AddConvolutionalStack(const ModelConfig& config, bool encoder, const TextLe
   const auto layers = static_cast<double>(stack.layers);
   parts->push_back({name + ".embedding", 0});
   parts->push_back({name + ".input", Product(rows, width, width)});
-  const int64_t inputs = stack.separable ? width : stack.kernel_width * width;
-  parts->push_back({name + ".convolution", layers * Product(rows, inputs, 2 * width)});
+  const double convolution =
+      stack.separable ? Product(rows, stack.kernel_width, width) + Product(rows, width, 2 * width)
+                      : Product(rows, stack.kernel_width * width, 2 * width);
+  parts->push_back({name + ".convolution", layers * convolution});
   if (!encoder) {
     parts->push_back({name + ".attention.projections", layers * Product(rows, width, 2 * width)});
     AddAttentionOf(name + ".attention", layers, width, PairsOf(rows, lengths.source), parts);

@@ -50,10 +50,8 @@ void BeamSearch::Start(const SearchInput* input, const SearchOptions* options, b
 
 void BeamSearch::CountWanted() {
   wanted_ = 0;
-  for (size_t b = 0; terms_ != nullptr && b < live_.size(); ++b) {
-    const int64_t end = AsksForEnd(live_[b]) ? 1 : 0;
-    wanted_ = std::max(wanted_, std::ssize(terms_->Wanted(live_[b].state)) + end);
-  }
+  for (size_t b = 0; terms_ != nullptr && b < live_.size(); ++b)
+    wanted_ = std::max(wanted_, std::ssize(terms_->Wanted(live_[b].state)));
 }
 
 uint64_t BeamSearch::BitOf(int32_t id) const {
@@ -83,10 +81,6 @@ bool BeamSearch::MayEnd(const Live& hypothesis) const {
   return !constrained_ || std::popcount(hypothesis.met) == std::ssize(input_->once);
 }
 
-bool BeamSearch::AsksForEnd(const Live& hypothesis) const {
-  return terms_->Missing(hypothesis.state) == 0 && MayEnd(hypothesis);
-}
-
 void BeamSearch::SetTokens(const Live& hypothesis, std::vector<int32_t>* never,
                            std::vector<int32_t>* also, StepRow* row) const {
   const SentenceOptions& options = input_->options;
@@ -106,7 +100,6 @@ void BeamSearch::SetTokens(const Live& hypothesis, std::vector<int32_t>* never,
   if (terms_ != nullptr) {
     const std::span<const int32_t> wanted = terms_->Wanted(hypothesis.state);
     AskFor({wanted.begin(), wanted.end()}, never, also);
-    if (AsksForEnd(hypothesis)) AskFor({options_->eos}, never, also);
   }
   row->also = *also;
   row->never = *never;
@@ -247,15 +240,8 @@ void BeamSearch::ExpandConstrained(const Candidate* best, int64_t k) {
       expansions_.back().met = met;
       const int32_t state = live_[b].state;
       if (terms_ == nullptr) continue;
-      if (candidate.id != options_->eos) {
-        expansions_.back().state = terms_->Next(state, candidate.id);
-        continue;
-      }
-      expansions_.back().state = state;
-      // The least likely of the best stands last.
-      const std::span row(best + b * k, k);
-      const Candidate& last = *(std::ranges::find(row, -1, &Candidate::id) - 1);
-      expansions_.back().asked = candidate.log_probability < last.log_probability;
+      expansions_.back().state =
+          candidate.id == options_->eos ? state : terms_->Next(state, candidate.id);
     }
   }
 }
@@ -293,13 +279,13 @@ void BeamSearch::GoOn(const Expansion& expansion) {
   parents_.push_back(expansion.beam);
 }
 
-void BeamSearch::KeepEnded(const Expansion& expansion, bool counts) {
+void BeamSearch::KeepEnded(const Expansion& expansion) {
   Keep({.node = live_[expansion.beam].node,
         .log_probability = expansion.log_probability,
         .state = expansion.state,
         .penalty = expansion.penalty,
         .covered = expansion.beam},
-       length_ + 1, true, counts);
+       length_ + 1, true);
 }
 
 int64_t BeamSearch::BankOf(const Expansion& expansion) const {
@@ -310,8 +296,7 @@ int64_t BeamSearch::BankOf(const Expansion& expansion) const {
 
 // A bank holds the hypotheses that have equally much of `once` and of the terms. The banks fill the
 // beam in turn, each with its best, beginning with the highest. An output without all terms ends in
-// its turn alone. One that has them may end at every step, so that it is there even where the model
-// would write on and lose a term, or never end; only likely ends count.
+// its turn alone.
 void BeamSearch::ChooseFromBanks() {
   next_.clear();
   parents_.clear();
@@ -323,8 +308,8 @@ void BeamSearch::ChooseFromBanks() {
     const bool lacks = terms_ != nullptr && terms_->Missing(expansion.state) > 0;
     if (expansion.id != options_->eos || lacks) {
       bank.push_back(i);
-    } else if (const bool best = std::ssize(bank) < beam_size_; best || terms_ != nullptr) {
-      KeepEnded(expansion, /*counts=*/best && !expansion.asked);
+    } else if (std::ssize(bank) < beam_size_) {
+      KeepEnded(expansion);
     }
   }
   std::vector<size_t> chosen;
@@ -347,7 +332,7 @@ void BeamSearch::ChooseFromBanks() {
   live_.swap(next_);
 }
 
-void BeamSearch::Keep(const Live& hypothesis, int64_t length, bool finished, bool counts) {
+void BeamSearch::Keep(const Live& hypothesis, int64_t length, bool finished) {
   const double coverage = Covers() ? CoverageScore(hypothesis.covered) : 0;
   const double total = hypothesis.Total();
   const double score = total / LengthPenalty(length, input_->options.length_penalty) + coverage;
@@ -359,7 +344,7 @@ void BeamSearch::Keep(const Live& hypothesis, int64_t length, bool finished, boo
             .finished = finished,
             .missing = missing,
             .text = {}};
-  if (finished && missing == 0 && counts) ++finished_;
+  if (finished && missing == 0) ++finished_;
   // Equal scores keep the order in which they came: by length, then rank.
   const auto behind = [](const Kept& a, const Kept& b) {
     if (a.finished != b.finished) return a.finished;

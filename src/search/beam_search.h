@@ -92,7 +92,6 @@ class BeamSearch : public ItemSearch {
     int32_t state = 0;   // of the terms' guide
     double penalty = 0;  // of repeated tokens, up to this one
     double cost = 0;     // of a token to be avoided
-    bool asked = false;  // an end that is here for the terms alone
     double Loss() const { return cost + penalty - log_probability; }
     bool operator<(const Expansion& other) const;
   };
@@ -121,8 +120,6 @@ class BeamSearch : public ItemSearch {
   double CostOf(int32_t id) const;
   std::vector<int32_t> IdsOf(int32_t node) const;
   bool MayEnd(const Live& hypothesis) const;
-  // It has all terms.
-  bool AsksForEnd(const Live& hypothesis) const;
   // Fills in which tokens may not follow a live hypothesis, and which are wanted in any case;
   // `never` and `also` keep them where they come from several rules.
   void SetTokens(const Live& hypothesis, std::vector<int32_t>* never, std::vector<int32_t>* also,
@@ -147,11 +144,10 @@ class BeamSearch : public ItemSearch {
   bool LacksPlaceholders() const;
   bool LacksTerms() const;
   void GoOn(const Expansion& expansion);
-  void KeepEnded(const Expansion& expansion, bool counts = true);
+  void KeepEnded(const Expansion& expansion);
   void Choose();
   void ChooseFromBanks();
-  // `counts`: it is one of those that end the search.
-  void Keep(const Live& hypothesis, int64_t length, bool finished, bool counts = true);
+  void Keep(const Live& hypothesis, int64_t length, bool finished);
   bool NothingCanWin() const;
   bool ExitsEarly() const;
   bool LeaderGoesOn() const;

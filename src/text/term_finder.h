@@ -64,7 +64,8 @@ class TermFinder {
 
 // How many of the terms of a text a translation has, which no search of terms wrote: each as often
 // as the text has it, as a whole word in the letter case of the glossary or with a capital at the
-// beginning. Malformed UTF-8 is repaired.
+// beginning. A word of targets that several terms have may count for each. Malformed UTF-8 is
+// repaired.
 int64_t CountTerms(std::span<const FoundTerm> terms, std::string_view translation);
 
 }  // namespace attend

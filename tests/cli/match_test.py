@@ -50,7 +50,7 @@ def test_a_target_of_the_memory_tells_the_terms_that_it_has(memory, tmp_path):
     found = [json.loads(line)["hypotheses"][0] for line in done.stdout.splitlines()]
     assert [(each["terms"], each["terms_kept"]) for each in found] == [(0, 0), (2, 1)] and found[1]["text"] == "DREI"
     assert "terms of the glossary in the text: 2, of which 1 are kept" in done.stderr
-    assert "1 translation lacks a term of the glossary, which the model could not write within the maximum length, or which a match" in done.stderr
+    assert "1 translation lacks a term of the glossary: the search found no output with it within the maximum length, or a match" in done.stderr
 
 
 def test_texts_with_their_matches(memory):

@@ -107,7 +107,7 @@ def test_a_shortlist_of_several_files_is_that_of_all_their_lines(tmp_path):
     assert shortlist(parts[0][:1], parts[1][:1], "first").returncode == 0
     lists = {name: (tmp_path / name).read_bytes() for name in ("parts", "whole", "first")}
     assert lists["parts"] == lists["whole"] != lists["first"]
-    refused(shortlist(parts[0], parts[1][:1], "none"), 2, "2 source files and 1 target files")
+    refused(shortlist(parts[0], parts[1][:1], "none"), 2, "attend shortlist: 2 source files for 1 target file")
     # A file that lacks lines is not made up for by the next one.
     refused(shortlist(parts[0], parts[1][::-1], "none"), 3, tmp_path / "a.ka", tmp_path / "b.su")
 

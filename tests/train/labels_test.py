@@ -279,6 +279,11 @@ def test_a_model_of_pictures_learns_other_labels(tmp_path):
     assert after["head.weight"].shape == (3, 16)
     tiny_run.trained(tuning | {"max_updates": 4}, tmp_path / "tuned")
     tiny_run.trained(tuning | {"adapter.rank": 2}, tmp_path / "adapted")
+    # Beside labels that the model knows, another one may be a typing error.
+    some = tmp_path / "items/some.tsv"
+    some.write_text(table.read_text(encoding="utf-8").replace("owl", "own"), encoding="utf-8")
+    again = tuning | {"init": tmp_path / "tuned/model", "train_pictures": some}
+    tiny_run.refused(tiny_run.train(again, tmp_path / "again"), 3, "the label 'own'", "give label_names to train a new head")
     named = tuning | {"train_pictures": options["train_pictures"], "valid_pictures": None, "label_names": ["row", "column"]}
     assert "label_names are given" in tiny_run.trained(named, tmp_path / "named").stderr
 

@@ -18,7 +18,7 @@ from attend._errors import ConfigurationError, InputError, UsageError
 from attend.distributed import _files, _formats, _models
 
 _ABOUT = "_job.json"
-_DIRECTORIES = ("adapter", "estimator")  # options that name a model directory
+_DIRECTORIES = ("adapter",)  # options that name a model directory
 _FILES = ("shortlist",)
 _WITHOUT_EFFECT = ("batch_sentences", "batch_tokens")  # options that change no result
 
@@ -73,6 +73,8 @@ class Job:
     def __post_init__(self) -> None:
         self.model = os.path.abspath(self.model)
         self.load = {name: os.path.abspath(value) if name in (*_DIRECTORIES, *_FILES) else value for name, value in self.load.items()}
+        if "estimator" in self.load:
+            raise ConfigurationError("load has estimator, but a job writes texts alone, without their quality; leave it out")
         if "threads" in self.load:
             raise ConfigurationError("load has threads, which is an argument of what runs the job; leave it out")
         if self.part_bytes < 1:

@@ -160,11 +160,12 @@ CAVEAT = (
 
 def plan(importance: Importance, data: dict[str, Any]) -> list[str]:
     """What would be measured now."""
-    heads, known = len(importance.heads), len(data.get("importance", {}).get("costs", {}))
+    found = data.get("importance", {"costs": {}, "pruning": []})
+    heads, known = len(importance.heads), len(found["costs"])
     parts = [
         ("statistics" in data, "attend attention --statistics over Multi30k's validation text"),
         ("brackets" in data, "what the heads look at along the brackets of the treebank sample's test part"),
-        (known == heads, f"BLEU without each of {heads - known} heads, and as the cheapest go"),
+        (known == heads and len(found["pruning"]) == STEPS + 1, f"BLEU without each of {heads - known} heads, and as the cheapest go"),
         ("permuted" in data, "outputs with the weights of one head permuted")]
     return [text for done, text in parts if not done] or ["nothing"]
 

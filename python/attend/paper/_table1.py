@@ -43,8 +43,8 @@ def left_out(measured: list[Measured]) -> list[str]:
 
 def notes() -> list[str]:
     return [
-        "One sequence at a time, f32, on one thread. Times are the processor's, means of all runs but the first, so what else runs on the machine matters little, but it "
-        "shares the caches. Memory is the most that tensors take at once, gradients of weights "
+        "One sequence at a time, f32, on one thread. Times are the processor's, so what else runs on the machine matters little, though it shares the caches; each is "
+        "the mean of all runs but the first. Memory is the most that tensors take at once, gradients of weights "
         "among them.",
         f"Exponents are fitted by least squares of logarithms over n ≥ {layers.FITTED_LENGTH} and d ≥ {layers.FITTED_WIDTH}; below, calls of functions "
         "take most of the time. * marks one that is more than 0.3 from the paper's. Caches do that: a matrix that no longer fits is read from "

@@ -41,8 +41,8 @@ void TranslationCounts::Report(const Log& log) const {
   }
   if (lacking_.count() > 0) {
     log(LogLevel::kWarning,
-        fmt::format("{} translation{} a term of the glossary, which the model could not write "
-                    "within the maximum length, or which a match of the memory does not have: {}",
+        fmt::format("{} translation{} a term of the glossary: the search found no output with it "
+                    "within the maximum length, or a match of the memory does not have it: {}",
                     lacking_.count(), lacking_.count() == 1 ? " lacks" : "s lack",
                     lacking_.Text()));
   }

@@ -94,15 +94,16 @@ class ContinuousTranslator::LiveSentences : public SharedQueue {
       hypothesis.text = Trimmed(runner_->target().Decode(hypothesis.ids));
     const TranslationOptions& options = sentence.options;
     if (options.mbr != MbrUtility::kNone) ChooseByUtility(options.mbr, options.n_best, &hypotheses);
+    const bool judged = options.quality && sentence.next_words == 0;
     for (Hypothesis& hypothesis : hypotheses) {
-      if (sentence.attention || options.alignments || options.quality) {
+      if (sentence.attention || options.alignments || judged) {
         PairScore score = Force(input, read, hypothesis);
-        runner_->Judge(score, options.quality, &hypothesis);
+        runner_->Judge(score, judged, &hypothesis);
         if (sentence.annotated) sentence.annotated->Realign(&hypothesis);
         if (sentence.attention) result.attention.push_back(std::move(score));
       }
       protection.Restore(sentence.text, masked, &hypothesis);
-      if (options.quality && estimator_ != nullptr) {
+      if (judged && estimator_ != nullptr) {
         hypothesis.quality =
             estimator_->Estimate(OwnText(*runner_, sentence.text), hypothesis.text);
       }

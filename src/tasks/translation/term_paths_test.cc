@@ -133,27 +133,6 @@ TEST(TermPathsTest, AWideBeamFindsTheBestTextWithAllTerms) {
   EXPECT_GT(partial, 0);
 }
 
-// Even where the model would make another word of a term, or never end.
-TEST(TermPathsTest, NarrowBeamsHaveAllTerms) {
-  const TermTarget ab{"ab"}, ab_inflected{"ab", true}, abb{"abb"};
-  const std::vector<std::vector<std::vector<TermTarget>>> cases = {
-      {{ab}}, {{ab}, {ab}}, {{ab_inflected}}, {{abb}}, {{ab}, {abb}}};
-  const TokenTexts texts(kTokens);
-  for (uint64_t seed = 0; seed < 100; ++seed) {
-    for (const auto& terms : cases) {
-      const SearchInput plain{.source = {5}, .max_length = 12, .options = {.beam_size = 1}};
-      for (const int64_t beam : {1, 2, 4}) {
-        SearchInput input = plain;
-        input.options.beam_size = input.options.n_best = beam;
-        input.terms = std::make_shared<TermPaths>(TermsFrom(terms), texts, LongestTokens(kTokens));
-        TableStepper stepper(seed);
-        const auto found = SearchAll({&input, 1}, {.max_beam_size = 12}, &stepper)[0];
-        EXPECT_EQ(found[0].missing, 0) << seed << " beam " << beam;
-      }
-    }
-  }
-}
-
 // What an output lacks, token by token, and at its end.
 class FollowedTest : public testing::Test {
  protected:

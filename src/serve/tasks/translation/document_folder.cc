@@ -6,10 +6,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -19,10 +22,17 @@ namespace attend {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr const char* kName = "attend-document-";
+constexpr std::string_view kName = "attend-document-", kDrawn = "XXXXXX";
 
-// A descriptor of the folder, which is this user's, with its lock; -1: another has the lock, or
-// the folder is gone.
+// As mkdtemp makes them: nobody else's folder may be removed.
+bool HasName(std::string_view name) {
+  return name.starts_with(kName) && name.size() == kName.size() + kDrawn.size() &&
+         std::ranges::all_of(name.substr(kName.size()),
+                             [](unsigned char letter) { return std::isalnum(letter) != 0; });
+}
+
+// A descriptor of the folder, which is this user's alone, with its lock; -1: another has the lock,
+// or the folder is gone.
 int LockOf(const fs::path& folder) {
   const int descriptor = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (descriptor < 0) return -1;
@@ -30,7 +40,8 @@ int LockOf(const fs::path& folder) {
   const bool locked = flock(descriptor, LOCK_EX | LOCK_NB) == 0;
   // Who had the lock before may have removed it.
   if (locked && fstat(descriptor, &own) == 0 && lstat(folder.c_str(), &there) == 0 &&
-      own.st_dev == there.st_dev && own.st_ino == there.st_ino && own.st_uid == geteuid()) {
+      own.st_dev == there.st_dev && own.st_ino == there.st_ino && own.st_uid == geteuid() &&
+      (own.st_mode & ALLPERMS) == S_IRWXU) {
     return descriptor;
   }
   close(descriptor);
@@ -44,24 +55,23 @@ DocumentFolder::DocumentFolder() {
   const fs::path parent = fs::temp_directory_path(failed);
   if (failed)
     throw Error(ErrorKind::kRuntime, "there is no folder for temporary files; set TMPDIR");
-  // A service that starts may remove a new one before it is locked; hardly twice.
-  for (int attempt = 0; attempt < 10; ++attempt) {
-    std::string folder = (parent / (std::string(kName) + "XXXXXX")).string();
-    if (mkdtemp(folder.data()) == nullptr) break;
-    lock_ = LockOf(folder);
-    path_ = folder;
-    if (lock_ >= 0) return;
+  std::string folder = (parent / fmt::format("{}{}", kName, kDrawn)).string();
+  if (mkdtemp(folder.data()) == nullptr) {
+    throw Error(ErrorKind::kRuntime,
+                fmt::format("'{}': {}", parent.string(), std::strerror(errno)));
   }
-  throw Error(ErrorKind::kRuntime, fmt::format("'{}': {}", parent.string(), std::strerror(errno)));
+  path_ = folder;
+  // Without a lock, as some file systems have none, it lacks nothing else.
+  lock_ = LockOf(path_);
 }
 
 DocumentFolder::~DocumentFolder() { Remove(); }
 
 void DocumentFolder::Remove() {
-  if (lock_ < 0) return;
   std::error_code none;
-  fs::remove_all(path_, none);
-  close(std::exchange(lock_, -1));
+  if (!path_.empty()) fs::remove_all(path_, none);
+  path_.clear();
+  if (lock_ >= 0) close(std::exchange(lock_, -1));
 }
 
 void RemoveLeftFolders() {
@@ -69,7 +79,7 @@ void RemoveLeftFolders() {
   const fs::path parent = fs::temp_directory_path(none);
   for (fs::directory_iterator entry(parent, none), end; !none && entry != end;
        entry.increment(none)) {
-    if (!entry->path().filename().string().starts_with(kName)) continue;
+    if (!HasName(entry->path().filename().string())) continue;
     const int lock = LockOf(entry->path());
     if (lock < 0) continue;
     std::error_code failed;

@@ -73,8 +73,15 @@ SurveyedPictures Open(const TaskSetup& setup, const std::vector<std::string>& pa
   return pictures;
 }
 
-// The training pictures, with the labels of the model to fine-tune. Where it does not know all of
-// theirs, with their own, for which a new head is trained.
+bool KnowsAny(const std::vector<std::string>& known, const std::vector<std::string>& labels) {
+  return std::ranges::any_of(labels, [&](const std::string& label) {
+    return std::ranges::find(known, label) != known.end();
+  });
+}
+
+// The training pictures, with the labels of the model to fine-tune. Where it knows none of theirs,
+// or label_names are given, with their own, for which a new head is trained: where it knows some,
+// another one may be a typing error.
 SurveyedPictures OpenTraining(const TaskSetup& setup, const PictureOptions& own) {
   const std::vector<std::string>& known = setup.options->model.labels;
   if (known.empty()) return Open(setup, own.train, own.label_names);
@@ -89,6 +96,12 @@ SurveyedPictures OpenTraining(const TaskSetup& setup, const PictureOptions& own)
   }
   // Throws again where it was not the labels.
   SurveyedPictures pictures = Open(setup, own.train, own.label_names);
+  if (own.label_names.empty() && KnowsAny(known, pictures.set->label_names())) {
+    throw Error(ErrorKind::kInput,
+                fmt::format("{}; give label_names to train a new head for other labels than those "
+                            "of the model in '{}'",
+                            why, setup.options->init));
+  }
   setup.log(LogLevel::kWarning,
             fmt::format("the training pictures have other labels than the model in '{}' ({}); its "
                         "head is left out, and a new one is trained for {}",
