@@ -304,6 +304,7 @@ def test_the_command_tells_errors_in_a_line(tmp_path):
         assert process.returncode == status, said
         assert said.startswith("attend.distributed: ")
         assert said.count("\n") == 1
+        assert not (tmp_path / "out").exists()
 
 
 def test_the_command_tells_errors_of_the_system_in_a_line(tmp_path, capsys):

@@ -203,7 +203,7 @@ def test_a_server_that_does_not_answer_is_left(run, monkeypatch):
     monkeypatch.setattr(attend.mlflow, "log_run", lambda *_, **__: answers.wait())
     attend.mlflow.Follower(run, "http://nowhere", told.append).end(trained=True, most_seconds=0.01)
     answers.set()
-    assert told == [f"MLflow has not answered for 0.01 s; `python -m attend.mlflow {run} --tracking-uri http://nowhere` sends what MLflow lacks"]
+    assert told == [f"MLflow has not answered for 0.01 s, and this program goes on sending while it runs; after that `python -m attend.mlflow {run} --tracking-uri http://nowhere` sends what MLflow lacks"]
 
 
 def test_a_training_that_fails_says_why_alone(options, tmp_path, capfd):

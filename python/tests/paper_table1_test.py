@@ -105,7 +105,7 @@ def test_pairs_of_the_copy_task():
 def test_models_learn_to_copy_and_are_asked(work, tiny, monkeypatch):
     work.settings.rows = [f"copy-{model.name}" for model in _table1_copy.MODELS]
     report = _table1.make(work)
-    assert list(report.data["copy"]) == ["transformer", "window", "lstm", "convolution"]
+    assert list(report.data["copy"]) == ["transformer", "window", "lstm", "convolution", "separable"]
     for result in report.data["copy"].values():
         assert set(result["accuracy"]) == {"4", "6"} and all(0 <= value <= 100 for value in result["accuracy"].values())
     assert "% at 6" in report.markdown() and report.html().count("<svg") == 1

@@ -63,7 +63,9 @@ class GzipFile : public BinaryFile {
       bytes_.append(piece, 0, piece.size() - stream.avail_out);
       if (most == 0 && bytes_.size() >= header.bytes) most = MostBytes(header);
       if (most > 0 && bytes_.size() > most) {
-        FailToRead(path, fmt::format("it has more bytes once unpacked than expected, {}", most));
+        FailToRead(
+            path,
+            fmt::format("it has more than {} bytes once unpacked, all that it may have", most));
       }
     } while (status != Z_STREAM_END || stream.avail_in > 0 || !rest.empty());
     if (most == 0) header.read(bytes_);

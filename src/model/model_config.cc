@@ -38,7 +38,9 @@ void CheckRelativePositions(const StackConfig& config, const std::string& name) 
   }
 }
 
-void CheckStack(const StackConfig& config, const std::string& name) {
+void CheckStack(const StackConfig& config, const std::string& name, bool convolves = false) {
+  if (config.separable && !convolves)
+    Refuse(fmt::format("{}.separable is true, but it has no convolutions", name));
   if ((config.d_k == 0 || config.d_v == 0) && config.d_model % config.heads != 0) {
     Refuse(fmt::format(
         "{0}.heads is {1}, expected a divisor of {0}.d_model ({2}), or set {0}.d_k and {0}.d_v",
@@ -204,17 +206,7 @@ void CheckOtherOptions(StackConfig stack, const std::string& name, Architecture 
 }
 
 void CheckArchitecture(const ModelConfig& config) {
-  if (config.architecture == Architecture::kTransformer) {
-    const auto check = [](const StackConfig& stack, const char* name) {
-      if (stack.separable)
-        Refuse(fmt::format("{}.separable is true, but a transformer has no convolutions", name));
-    };
-    if (config.encoder) check(*config.encoder, "encoder");
-    if (config.decoder) check(*config.decoder, "decoder");
-    if (config.fusion) check(config.fusion->text, "fusion.text");
-    if (config.fusion) check(config.fusion->picture, "fusion.picture");
-    return;
-  }
+  if (config.architecture == Architecture::kTransformer) return;
   const std::string name = ArchitectureName(config.architecture);
   if (!config.encoder || !config.decoder) {
     Refuse(
@@ -462,10 +454,11 @@ void CheckAlignment(const ModelConfig& config) {
 
 void CheckModelConfig(const ModelConfig& config) {
   if (!config.encoder && !config.decoder) Refuse("the model has neither encoder nor decoder");
-  if (config.encoder) CheckStack(*config.encoder, "encoder");
+  const bool convolves = config.architecture == Architecture::kConvolution;
+  if (config.encoder) CheckStack(*config.encoder, "encoder", convolves);
   if (config.encoder && config.encoder->recurrence != Recurrence::kNone)
     Refuse("encoder.recurrence is ssru, expected none: it is for decoders");
-  if (config.decoder) CheckStack(*config.decoder, "decoder");
+  if (config.decoder) CheckStack(*config.decoder, "decoder", convolves);
   const bool reads_tokens = config.encoder && config.ReadsTokens();
   if (reads_tokens && config.source_vocab_size < 1)
     Refuse("source_vocab_size is 0, expected at least 1");

@@ -133,7 +133,7 @@ TEST(ModelConfigTest, AWindowIsOfAttention) {
   ModelConfig config = WithVocabulary("tiny", 100);
   const int64_t parameters = ParameterCount(config);
   config.decoder->separable = true;
-  EXPECT_THAT(Message(config), testing::HasSubstr("decoder.separable is true, but a transformer"));
+  EXPECT_THAT(Message(config), testing::HasSubstr("decoder.separable is true, but it has no"));
   config.decoder->separable = false;
   config.encoder->attention_window = config.decoder->attention_window = 8;
   EXPECT_EQ(Message(config), "");

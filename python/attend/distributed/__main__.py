@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from attend._command import status_of
+from attend._errors import ConfigurationError
 from attend.distributed import Job, Report, run
 
 _EXAMPLES = """examples:
@@ -38,12 +39,6 @@ def _shard(text: str) -> tuple[int, int]:
         raise argparse.ArgumentTypeError(f"'{text}' is no I/N, such as 3/8") from None
 
 
-def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"'{text}' is no number from 1 on")
-    return int(text)
-
-
 def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m attend.distributed", description="Runs a model over many files: plain lines, JSON lines or Parquet.", epilog=_EXAMPLES,
@@ -55,18 +50,26 @@ def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--target", default="", metavar="NAME", help="the new column; the others are kept")
     parser.add_argument("--engine", choices=("here", "ray", "spark"), default="here", help="here: this process (the default); else the cluster that "
                         "RAY_ADDRESS or spark-submit names, or one of this machine")
-    parser.add_argument("--workers", type=_count, default=2, metavar="N", help="of Ray: that many actors (default 2)")
-    parser.add_argument("--threads", type=_count, default=None, metavar="N", help="of each worker; default: of this process all processors, else 1")
+    parser.add_argument("--workers", type=int, default=2, metavar="N", help="of Ray: that many actors (default 2)")
+    parser.add_argument("--threads", type=int, default=None, metavar="N", help="of each worker; default: of this process all processors, else 1")
     parser.add_argument("--shard", type=_shard, default=None, metavar="I/N", help="here: the Ith of N processes that share the job")
     parser.add_argument("--part-bytes", type=int, default=1 << 20, metavar="N", help="about so many bytes of text are a part (default 1048576)")
     parser.add_argument("--load", type=_setting, action="append", default=[], metavar="NAME=VALUE", help="how the model is loaded: type=int8")
     parser.add_argument("--set", type=_setting, action="append", default=[], metavar="NAME=VALUE", help="how it runs: beam_size=6")
     found = parser.parse_args(arguments)
-    if found.shard and not 1 <= found.shard[0] <= found.shard[1]:
-        parser.error(f"--shard is {found.shard[0]}/{found.shard[1]}, expected I/N with 1 <= I <= N")
     if found.shard and found.engine != "here":
         parser.error(f"--shard is for processes without an engine, found --engine {found.engine}")
     return found
+
+
+def _check(found: argparse.Namespace) -> None:
+    """Before the job has begun: nothing stands then in its folder."""
+    index, count = found.shard or (1, 1)
+    if not 1 <= index <= count:
+        raise ConfigurationError(f"shard is {index}/{count}, expected I/N with 1 <= I <= N")
+    for name in ("workers", "threads"):
+        if (given := getattr(found, name)) is not None and given < 1:
+            raise ConfigurationError(f"{name} is {given}, expected at least 1")
 
 
 def _engine(found: argparse.Namespace) -> Callable[[Job], Report]:
@@ -88,7 +91,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     found = _arguments(arguments)
 
     def work() -> None:
-        engine = _engine(found)  # what it lacks is said before the job has begun
+        _check(found)
+        engine = _engine(found)  # what it lacks is said before the job has begun, too
         job = Job(found.model, found.inputs, found.output, column=found.column, target=found.target, part_bytes=found.part_bytes,
                   load=dict(found.load), options=dict(found.set))
         print(engine(job))
