@@ -55,7 +55,7 @@ TEST(PathLengthTest, IsThePapers) {
 // As the processor's clock does where the time of a program is limited.
 TEST(MeasureLayerTest, AClockOfLongStepsIsEnough) {
   int64_t reads = 0;
-  const auto now = [&] { return static_cast<double>(++reads / 37) * 37; };
+  const auto now = [&] { return 37 * std::floor(static_cast<double>(++reads) / 37); };
   const LayerCost found = MeasureLayer(Shape(LayerKind::kConvolution), 8, 4000, now);
   EXPECT_NEAR(found.forward_s, 1, 0.05);
   EXPECT_NEAR(found.backward_s, 1, 0.05);
