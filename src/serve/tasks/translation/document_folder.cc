@@ -31,20 +31,21 @@ bool HasName(std::string_view name) {
                              [](unsigned char letter) { return std::isalnum(letter) != 0; });
 }
 
-// A descriptor of the folder, which is this user's alone, with its lock; -1: another has the lock,
-// or the folder is gone.
+// A descriptor of the folder, which is this user's alone, with its lock; -1: errno is EWOULDBLOCK
+// where another has the lock, ENOENT where the folder is gone.
 int LockOf(const fs::path& folder) {
   const int descriptor = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (descriptor < 0) return -1;
   struct stat own = {}, there = {};
-  const bool locked = flock(descriptor, LOCK_EX | LOCK_NB) == 0;
+  const int refused = flock(descriptor, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
   // Who had the lock before may have removed it.
-  if (locked && fstat(descriptor, &own) == 0 && lstat(folder.c_str(), &there) == 0 &&
+  if (refused == 0 && fstat(descriptor, &own) == 0 && lstat(folder.c_str(), &there) == 0 &&
       own.st_dev == there.st_dev && own.st_ino == there.st_ino && own.st_uid == geteuid() &&
       (own.st_mode & ALLPERMS) == S_IRWXU) {
     return descriptor;
   }
   close(descriptor);
+  errno = refused == 0 ? ENOENT : refused;
   return -1;
 }
 
@@ -55,14 +56,16 @@ DocumentFolder::DocumentFolder() {
   const fs::path parent = fs::temp_directory_path(failed);
   if (failed)
     throw Error(ErrorKind::kRuntime, "there is no folder for temporary files; set TMPDIR");
-  std::string folder = (parent / fmt::format("{}{}", kName, kDrawn)).string();
-  if (mkdtemp(folder.data()) == nullptr) {
-    throw Error(ErrorKind::kRuntime,
-                fmt::format("'{}': {}", parent.string(), std::strerror(errno)));
+  // A service that starts may remove a new one before it is locked; hardly twice.
+  for (int attempt = 0; attempt < 10; ++attempt) {
+    std::string folder = (parent / fmt::format("{}{}", kName, kDrawn)).string();
+    if (mkdtemp(folder.data()) == nullptr) break;
+    path_ = folder;
+    lock_ = LockOf(path_);
+    // Where a file system has no locks, the folder lacks nothing else.
+    if (lock_ >= 0 || (errno != EWOULDBLOCK && errno != ENOENT)) return;
   }
-  path_ = folder;
-  // Without a lock, as some file systems have none, it lacks nothing else.
-  lock_ = LockOf(path_);
+  throw Error(ErrorKind::kRuntime, fmt::format("'{}': {}", parent.string(), std::strerror(errno)));
 }
 
 DocumentFolder::~DocumentFolder() { Remove(); }
