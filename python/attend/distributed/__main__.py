@@ -11,6 +11,7 @@ from typing import Any
 from attend._command import status_of
 from attend._errors import ConfigurationError
 from attend.distributed import Job, Report, run
+from attend.distributed._job import check_shard
 
 _EXAMPLES = """examples:
   python -m attend.distributed model all.en --output translated
@@ -64,9 +65,7 @@ def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def _check(found: argparse.Namespace) -> None:
     """Before the job has begun: nothing stands then in its folder."""
-    index, count = found.shard or (1, 1)
-    if not 1 <= index <= count:
-        raise ConfigurationError(f"shard is {index}/{count}, expected I/N with 1 <= I <= N")
+    check_shard(found.shard or (1, 1))
     for name in ("workers", "threads"):
         if (given := getattr(found, name)) is not None and given < 1:
             raise ConfigurationError(f"{name} is {given}, expected at least 1")

@@ -23,6 +23,13 @@ _FILES = ("shortlist",)
 _WITHOUT_EFFECT = ("batch_sentences", "batch_tokens")  # options that change no result
 
 
+def check_shard(shard: tuple[int, int]) -> tuple[int, int]:
+    index, count = shard
+    if not 1 <= index <= count:
+        raise ConfigurationError(f"shard is {index}/{count}, expected I/N with 1 <= I <= N")
+    return shard
+
+
 class Report(NamedTuple):
     """What a call of a job has done."""
 
@@ -138,9 +145,7 @@ class Job:
 
     def missing(self, shard: tuple[int, int] = (1, 1)) -> list[int]:
         """Numbers of parts that are not done, of every Nth from the Ith on for the shard (I, N)."""
-        index, count = shard
-        if not 1 <= index <= count:
-            raise ConfigurationError(f"shard is {index}/{count}, expected I/N with 1 <= I <= N")
+        index, count = check_shard(shard)
         names = self._names()
         return [number for number in range(index - 1, len(self.parts), count) if self.name(number) not in names]
 

@@ -3,7 +3,6 @@ shows what path length does."""
 
 from __future__ import annotations
 
-from attend._errors import ConfigurationError
 from attend.paper import _table1_copy as copying
 from attend.paper import _table1_layers as layers
 from attend.paper._fit import PowerLaw
@@ -89,15 +88,9 @@ def plan(kinds: list[Measured], models: list[copying.Model]) -> list[str]:
 
 def make(work: Work) -> Report:
     names = [kind.bench for kind in layers.KINDS] + [f"copy-{model.name}" for model in copying.MODELS]
-    for row in work.settings.rows:
-        if row not in names:
-            raise ConfigurationError(f"--rows has '{row}', expected some of {', '.join(names)}")
-
-    def chosen(name: str) -> bool:
-        return not work.settings.rows or name in work.settings.rows
-
-    measured = [layers.measure(work, kind, chosen(kind.bench)) for kind in layers.KINDS]
-    copies = [copying.measure(work, model, chosen(f"copy-{model.name}")) for model in copying.MODELS]
+    work.check_rows(names)
+    measured = [layers.measure(work, kind) for kind in layers.KINDS]
+    copies = [copying.measure(work, model) for model in copying.MODELS]
     found = [(model, result) for model, result in zip(copying.MODELS, copies, strict=True) if result is not None]
     report = Report("Table 1: layers compared", {
         "layers": [as_json(each) for each in measured], **layers.shape_settings(),
@@ -105,8 +98,8 @@ def make(work: Work) -> Report:
     report.blocks = [
         Text("The paper's Table 1 compares layer types that map a sequence of n positions to another one of the same width d. Here are its "
              "columns, and the same of attend's own layers as measured."),
-        *([Heading("What would be measured"), Points(plan([each for each in measured if chosen(each.kind.bench)], [
-            model for model, result in zip(copying.MODELS, copies, strict=True) if result is None and chosen(f"copy-{model.name}")]))]
+        *([Heading("What would be measured"), Points(plan([each for each in measured if work.chosen(each.kind.bench)], [
+            model for model, result in zip(copying.MODELS, copies, strict=True) if result is None and work.chosen(f"copy-{model.name}")]))]
           if work.settings.dry_run else []),
         *layer_blocks(measured),
         Heading("What path length does: a copy task"), Text(copying.INTRODUCTION),

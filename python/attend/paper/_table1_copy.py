@@ -109,10 +109,11 @@ def train(work: Work, model: Model, options: Result) -> Result | None:
     return {"accuracy": accuracy(work, texts, folder / "model", device), "parameters": parameters}
 
 
-def measure(work: Work, model: Model, chosen: bool) -> Result | None:
+def measure(work: Work, model: Model) -> Result | None:
     options = options_of(model, work.settings.copy_updates)
     settings = options | {"distances": list(DISTANCES), "pairs": TRAINING_PAIRS, "tested": TESTED}
-    return work.cell(f"table1/copy/{model.name}", settings, lambda: train(work, model, options), f"trains {model.title} to copy", chosen)
+    return work.cell(f"table1/copy/{model.name}", settings, lambda: train(work, model, options), f"trains {model.title} to copy",
+                     work.chosen(f"copy-{model.name}"))
 
 
 def table(found: list[tuple[Model, Result]]) -> Table:

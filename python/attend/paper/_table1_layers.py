@@ -68,8 +68,9 @@ def bench(work: Work, kind: Kind, arguments: dict[str, Any]) -> Result:
     return found
 
 
-def measure(work: Work, kind: Kind, chosen: bool) -> Measured:
+def measure(work: Work, kind: Kind) -> Measured:
     """A width is a cell, and the graph of all lengths. Of a kind that is not chosen, what was measured before."""
+    chosen = work.chosen(kind.bench)
     result = Measured(kind)
     lengths = {"lengths": list(GRAPH_LENGTHS)}
     graph = work.cell(f"table1/{kind.bench}/graph", shape_settings() | lengths, functools.partial(graph_of, work, kind, lengths), chosen=chosen)

@@ -8,7 +8,6 @@ import tempfile
 from dataclasses import dataclass
 from typing import Any
 
-from attend._errors import ConfigurationError
 from attend.paper import _table2_rivals as _rivals
 from attend.paper._cells import Result
 from attend._plots import COLOURS, drawing
@@ -77,7 +76,7 @@ def measured_rate(work: Work, precision: str) -> Result:
 def measure_rate(work: Work, precision: str) -> Result | None:
     settings: dict[str, Any] = {"precision": precision, "threads": work.settings.threads, "updates": RATE_UPDATES, "batch": RATE_BATCH}
     name = f"table2/rate/{precision}"
-    return work.cell(name, settings, lambda: measured_rate(work, precision), chosen=not work.settings.rows or "rate" in work.settings.rows)
+    return work.cell(name, settings, lambda: measured_rate(work, precision), chosen=work.chosen("rate"))
 
 
 # Where the plot's labels stand beside their points, but for those to the right of them.
@@ -172,16 +171,13 @@ ASSUMPTIONS = [
 
 def plan(work: Work, rates: dict[str, Result | None], rivals: list[_rivals.Outcome]) -> list[str]:
     """What would be measured now."""
-    chosen = not work.settings.rows or "rate" in work.settings.rows
-    left = [precision for precision, rate in rates.items() if rate is None and chosen]
+    left = [precision for precision, rate in rates.items() if rate is None and work.chosen("rate")]
     rate = [f"rate: attend bench train over {RATE_UPDATES} updates of the base model in {' and '.join(left)}"] if left else []
     return [*rate, *_rivals.plan(work, rivals)] or ["nothing"]
 
 
 def make(work: Work) -> Report:
-    unknown = [name for name in work.settings.rows if name not in ROWS]
-    if unknown:
-        raise ConfigurationError(f"--rows has '{unknown[0]}', expected some of {', '.join(ROWS)}")
+    work.check_rows(ROWS)
     counts = {row.preset: counted(work, row) for row in PUBLISHED if row.preset}
     rates = {precision: measure_rate(work, precision) for precision in ("f32", "bf16")}
     rivals = [_rivals.measure(work, rival) for rival in _rivals.RIVALS]

@@ -3,11 +3,13 @@ search."""
 
 from __future__ import annotations
 
+import functools
 import json
 import pathlib
 import statistics
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -126,22 +128,19 @@ class Outcome:
 
 def measure(work: Work, rival: Rival) -> Outcome:
     """What was asked for and what was measured before; less where the budget ends."""
-    updates, chosen = updates_of(work), work.settings.rows
-    whole, seeds = settings_of(rival, updates, SEEDS[0]), []
-    if not chosen or rival.name in chosen:
-        work.cell(f"table2/{rival.name}", whole, lambda: train_whole(work, rival, updates), f"trains {rival.title} for {updates:,} updates")
-    for seed in SEEDS:
-        part = settings_of(rival, max(1, updates // SHARE), seed)
-        name = f"table2/{rival.name}{SEEDED}"
-        if not chosen or rival.name + SEEDED in chosen:
-            work.cell(name, part, lambda seed=seed, part=part: train(work, rival, part["updates"], seed),  # type: ignore[misc]
-                      f"trains {rival.title} for {part['updates']:,} updates, seed {seed}")
-        if (found := work.cells.find(name, part)) is not None:
-            seeds.append(found)
-    measured, settings = f"table2/{rival.name}{SPEED}", {"recipe": digest(rival.recipe), "updates": SPEED_UPDATES, "threads": work.settings.threads}
-    if not chosen or rival.name + SPEED in chosen:
-        work.cell(measured, settings, lambda: speed(work, rival), f"measures how fast {rival.title} trains")
-    return Outcome(rival, work.cells.find(f"table2/{rival.name}", whole), seeds, work.cells.find(measured, settings))
+    updates = updates_of(work)
+    part = max(1, updates // SHARE)
+
+    def cell(ending: str, settings: Result, measuring: Callable[[], Result | None], saying: str) -> Result | None:
+        row = rival.name + ending
+        return work.cell(f"table2/{row}", settings, measuring, saying, work.chosen(row))
+
+    whole = cell("", settings_of(rival, updates, SEEDS[0]), lambda: train_whole(work, rival, updates), f"trains {rival.title} for {updates:,} updates")
+    seeds = [cell(SEEDED, settings_of(rival, part, seed), functools.partial(train, work, rival, part, seed),
+                  f"trains {rival.title} for {part:,} updates, seed {seed}") for seed in SEEDS]
+    fast = cell(SPEED, {"recipe": digest(rival.recipe), "updates": SPEED_UPDATES, "threads": work.settings.threads}, lambda: speed(work, rival),
+                f"measures how fast {rival.title} trains")
+    return Outcome(rival, whole, [each for each in seeds if each is not None], fast)
 
 
 def plan(work: Work, found: list[Outcome]) -> list[str]:
@@ -156,7 +155,7 @@ def plan(work: Work, found: list[Outcome]) -> list[str]:
             lines.append(f"{name}{SEEDED}: the same with {max(1, updates // SHARE):,} updates, {seeds} of {len(SEEDS)} seeds")
         if each.speed is None:
             lines.append(f"{name}{SPEED}: attend bench train over {SPEED_UPDATES} updates")
-    return [line for line in lines if not work.settings.rows or line.split(":")[0] in work.settings.rows]
+    return [line for line in lines if work.chosen(line.split(":")[0])]
 
 
 def train_whole(work: Work, rival: Rival, updates: int) -> Result | None:

@@ -7,7 +7,7 @@ import statistics
 from dataclasses import dataclass
 from typing import Any
 
-from attend._errors import ConfigurationError, RunError
+from attend._errors import RunError
 from attend.paper._cells import Result
 from attend._plots import COLOURS, drawing
 from attend.paper._ranks import spearman
@@ -92,7 +92,7 @@ class Training:
     def __post_init__(self) -> None:
         self.name = f"{self.row.name}-seed{self.seed}"
         self.options = options_of(self.row, self.seed, updates_of(self.work))
-        self.chosen = not self.work.settings.rows or self.row.name in self.work.settings.rows
+        self.chosen = self.work.chosen(self.row.name)
 
     def found(self) -> Result | None:
         return self.work.cells.find(f"table3/{self.name}", self.options)
@@ -208,9 +208,7 @@ def notes(work: Work, outcomes: list[Outcome]) -> list[str]:
 
 
 def make(work: Work) -> Report:
-    unknown = [name for name in work.settings.rows if name not in NAMES]
-    if unknown:
-        raise ConfigurationError(f"--rows has '{unknown[0]}', expected some of {', '.join(NAMES)}")
+    work.check_rows(NAMES)
     paper, tiny = work.preset("base", FULL_VOCABULARY), work.preset("tiny", VOCABULARY)
     outcomes = []
     for row in ROWS:

@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from attend._errors import ConfigurationError
 from attend.paper import _parsers
 from attend.paper._cells import Result
 from attend.paper._pcfg import BEAM, RARE
@@ -36,7 +35,7 @@ def measured(work: Work) -> list[Outcome]:
     """Measures what was asked for; what was measured before counts, too."""
     order = [(bank, ending) for ending in KINDS for bank in BANKS if bank.name + ending in bank.rows]  # the dearest ones last
     for bank, ending in order:
-        if not work.settings.rows or bank.name + ending in work.settings.rows:
+        if work.chosen(bank.name + ending):
             MEASURES[ending](work, bank)
     return [Outcome(bank, ending, work.cells.find(f"table4/{row}", SETTINGS[ending](work, bank)))
             for bank in BANKS for row in bank.rows for ending in [row.removeprefix(bank.name)]]
@@ -119,7 +118,7 @@ def plan(work: Work, outcomes: list[Outcome]) -> list[str]:
     what = {"": f"attend train --config {{0}}.toml, {updates}", "-pcfg": "a grammar of the training trees, and CKY over the test",
             "-silver": f"attend parse over {_parsers.RAW_SENTENCES:,} sentences of {{1}} at most, and the same training with those trees"}
     return [f"{each.row}: {what[each.ending].format(each.bank.name, ' and '.join(each.bank.raw_texts))}" for each in outcomes
-            if each.result is None and (not work.settings.rows or each.row in work.settings.rows)]
+            if each.result is None and work.chosen(each.row)]
 
 
 def notes() -> list[str]:
@@ -142,9 +141,7 @@ def notes() -> list[str]:
 
 
 def make(work: Work) -> Report:
-    unknown = [name for name in work.settings.rows if name not in ROWS]
-    if unknown:
-        raise ConfigurationError(f"--rows has '{unknown[0]}', expected some of {', '.join(ROWS)}")
+    work.check_rows(ROWS)
     outcomes = measured(work)
     found = gains(outcomes)
     data = {"paper": [{"parser": parser, "training": training, "f1": f1} for parser, training, f1 in PAPER],

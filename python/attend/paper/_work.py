@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -90,6 +90,16 @@ class Work:
     def say(self, text: str) -> None:
         if not self.settings.quiet:
             print(text, file=sys.stderr, flush=True)
+
+    def check_rows(self, names: Sequence[str]) -> None:
+        """Raises ConfigurationError for one of --rows that the table has not."""
+        unknown = [row for row in self.settings.rows if row not in names]
+        if unknown:
+            raise ConfigurationError(f"--rows has '{unknown[0]}', expected some of {', '.join(names)}")
+
+    def chosen(self, row: str) -> bool:
+        """Whether it is to be measured: all are, unless --rows names some."""
+        return not self.settings.rows or row in self.settings.rows
 
     def cell(self, name: str, settings: Result, measure: Callable[[], Result | None], saying: str = "", chosen: bool = True) -> Result | None:
         """What was measured, before or, where it is chosen, now; None: there is no time left for it, or it ended before `measure` did."""
