@@ -46,7 +46,7 @@ def _run(options: argparse.Namespace) -> None:
         return
     for path in report.write(settings.output / options.table):
         work.say(f"wrote {path}")
-    if budget.left() <= 0:
+    if work.left_out:
         work.say("the time of --budget is over; give the same command again to go on")
 
 

@@ -86,6 +86,7 @@ def time_limit(seconds: float) -> Iterator[None]:
 class Work:
     def __init__(self, settings: Settings, budget: Budget, cells: Cells) -> None:
         self.settings, self.budget, self.cells = settings, budget, cells
+        self.left_out = False  # whether there was no time left for something
 
     def say(self, text: str) -> None:
         if not self.settings.quiet:
@@ -108,10 +109,12 @@ class Work:
 
     def measure(self, name: str, settings: Result, measure: Callable[[], Result | None], saying: str = "") -> Result | None:
         """What is measured now, whatever was before."""
+        self.left_out |= self.budget.left() <= 0
         if self.settings.dry_run or self.budget.left() <= 0:
             return None
         self.say(saying or f"measures {name}")
         result = measure()
+        self.left_out |= self.budget.left() <= 0 and result is None
         if result is not None:
             self.cells.add(name, settings, result)
         return result
@@ -128,6 +131,7 @@ class Work:
                 _train(output=folder, quiet=self.settings.quiet, threads=self.settings.threads, **options)
         except OutOfTimeError:
             finished = False
+            self.left_out |= self.budget.left() <= 0
         finally:
             spent += time.monotonic() - begun
             clock.write_text(f"{spent:.1f}\n", encoding="utf-8")
