@@ -7,6 +7,7 @@
 
 #include "attend/classifier.h"
 #include "attend/error.h"
+#include "base/counted.h"
 #include "base/excerpt.h"
 #include "base/json.h"
 #include "cli/command_line.h"
@@ -14,6 +15,7 @@
 #include "cli/item_command.h"
 #include "cli/picture_commands.h"
 #include "cli/text_commands.h"
+#include "metrics/classes.h"
 #include "tasks/classification/classification_json.h"
 #include "tasks/classification/classification_options.h"
 #include "tasks/loaded_model.h"
@@ -52,17 +54,34 @@ void Print(const Classification& found, int64_t top) {
   std::cout << line << '\n';
 }
 
+// Of labelled pictures it says at the end how many it told right.
 void ClassifyPictures(const std::vector<std::string>& files, const Classifier& classifier,
-                      const PatchInput& input, const CommonOptions& common, int64_t top) {
-  RunOnPictures(files, input, common, [&](const PictureWindow& window) {
+                      const ModelConfig& config, const CommonOptions& common, int64_t top) {
+  std::vector<std::string> labels, found_labels;  // of the pictures that could be read
+  RunOnPictures(files, *config.patches, config.labels, common, [&](const PictureWindow& window) {
     const std::vector<Classification> found = classifier.ClassifyPixels(window.pixels);
     size_t next = 0;
-    for (size_t i = 0; i < window.paths.size(); ++i) {
+    for (size_t i = 0; i < window.names.size(); ++i) {
       const std::string& error = window.errors[i];
       const Classification& said = error.empty() ? found[next++] : kNothing;
-      common.json ? Print(PictureToJson(window.paths[i], said, error, top)) : Print(said, top);
+      if (error.empty() && !window.labels.empty()) {
+        labels.push_back(window.labels[i]);
+        found_labels.push_back(said.classes.front().label);
+      }
+      if (!common.json) {
+        Print(said, top);
+        continue;
+      }
+      Json line = PictureToJson(window.names[i], said, error, top);
+      if (!window.labels.empty()) line["label"] = window.labels[i];
+      Print(line);
     }
   });
+  if (labels.empty()) return;
+  const ClassScores scores = ScoreClasses(found_labels, labels);
+  common.MakeLog()(LogLevel::kInfo,
+                   fmt::format("right: {:.2f} % of {}; macro F1 {:.2f}", scores.accuracy(),
+                               Counted(scores.items(), "labelled picture"), scores.macro_f1()));
 }
 
 // Texts or pictures, as the model reads.
@@ -71,7 +90,7 @@ void ClassifyFiles(const std::vector<std::string>& files,
                    int64_t top) {
   const Classifier classifier(loaded, common.ThreadCount());
   if (classifier.reads_pictures())
-    return ClassifyPictures(files, classifier, *loaded->config().patches, common, top);
+    return ClassifyPictures(files, classifier, loaded->config(), common, top);
   RunOnLines(files, common, loaded->source_vocabulary, [&](const LineWindows& lines) {
     const std::vector<Classification> found = classifier.Classify(lines.lines());
     for (size_t i = 0; i < found.size(); ++i)
@@ -94,13 +113,15 @@ int RunClassify(const std::vector<std::string>& arguments) {
       "attend classify --model MODEL names.txt\n"
       "echo \"Bonjour\" | attend classify --model MODEL --top 3 --json\n"
       "attend classify --model MODEL photo.jpg drawing.png\n"
+      "attend classify --model MODEL t10k-images-idx3-ubyte.gz > classes.txt\n"
       "ls photos/*.jpg | attend classify --model MODEL\n"
       "attend classify --model MODEL items.jsonl --without text,links");
   command_line
       .Positional(
           "FILE", &files,
-          "text, a line an item; none: standard input. Of a model of pictures: PNG or JPEG; "
-          "none: standard input has a path on each line. Of a model of fusion: JSON lines of id, "
+          "text, a line an item; none: standard input. Of a model of pictures: PNG or JPEG, or "
+          "labelled pictures in any form that training takes; none: standard input has a path on "
+          "each line. Of a model of fusion: JSON lines of id, "
           "text, picture (a path) and links",
           /*required=*/false)
       .Options(Fields(options))

@@ -58,17 +58,17 @@ void EmbedPictures(const TextEncoder& encoder, const LoadedModel& loaded,
                    const std::vector<std::string>& files, const EmbeddingOptions& options,
                    const CommonOptions& common, NpyFile* output) {
   const std::vector<float> none(encoder.width(), std::numeric_limits<float>::quiet_NaN());
-  RunOnPictures(files, *loaded.config().patches, common, [&](const PictureWindow& window) {
+  RunOnPictures(files, *loaded.config().patches, {}, common, [&](const PictureWindow& window) {
     const std::vector<TextVector> found = encoder.EmbedPixels(window.pixels, options);
     size_t next = 0;
-    for (size_t i = 0; i < window.paths.size(); ++i) {
+    for (size_t i = 0; i < window.names.size(); ++i) {
       const std::string& error = window.errors[i];
       const std::vector<float>& values = error.empty() ? found[next++].values_D : none;
       if (output != nullptr) {
         output->Add(values);
         continue;
       }
-      Json line = {{"picture", window.paths[i]}};
+      Json line = {{"picture", window.names[i]}};
       if (error.empty()) {
         line["embedding"] = FloatsToJson(values);
       } else {
@@ -128,12 +128,13 @@ int RunEmbed(const std::vector<std::string>& arguments) {
                            "attend embed --model TRANSCRIBER call.wav answer.flac\n"
                            "attend embed --model MODEL items.jsonl --of picture");
   command_line
-      .Positional(
-          "FILE", &files,
-          "text, a line an item; none: standard input. Of a model of pictures: PNG or JPEG, of "
-          "sound: WAV, FLAC and others; none: standard input has a path on each line. Of a model "
-          "of fusion: JSON lines of id, text, picture (a path) and links",
-          /*required=*/false)
+      .Positional("FILE", &files,
+                  "text, a line an item; none: standard input. Of a model of pictures: PNG or "
+                  "JPEG, or sets "
+                  "of pictures as for training; of sound: WAV, FLAC and others; none: standard "
+                  "input has a path on each line. Of a model "
+                  "of fusion: JSON lines of id, text, picture (a path) and links",
+                  /*required=*/false)
       .Options(Fields(options))
       .Options(Fields(common, {"threads", "quiet", "json", "data_dir"}))
       .Required({"model"});

@@ -15,17 +15,19 @@ namespace attend {
 
 // Some pictures that are in memory together.
 struct PictureWindow {
-  std::span<const std::string> paths;
-  std::vector<std::string> errors;           // of each path; empty: it could be read
+  std::span<const std::string> names;        // paths, or as PictureSet::name gives them
+  std::vector<std::string> labels;           // of each, in a set of labelled pictures
+  std::vector<std::string> errors;           // of each; empty: it could be read
   std::vector<std::vector<uint8_t>> pixels;  // of those that could, of the model's size
 };
 
-// Calls `run` with one window of pictures after another, of these paths or, where there are none,
-// of those that are the lines of standard input, in their order. It prints what the model says of
-// them. A warning at the end names and counts those that can't be read. Throws Error(kInput) with
-// the first reason where none can.
+// Calls `run` with one window of pictures after another: of these files or of the sets of labelled
+// pictures that `paths` name (see ArePictureSets), or, without paths, of the files that are the
+// lines of standard input, in their order. It prints what the model says of them. `label_names` are
+// the model's classes, empty for any; see PictureSetOptions. A warning at the end names and counts
+// those that can't be read. Throws Error(kInput) with the first reason where none can.
 void RunOnPictures(const std::vector<std::string>& paths, const PatchInput& input,
-                   const CommonOptions& common,
+                   const std::vector<std::string>& label_names, const CommonOptions& common,
                    const std::function<void(const PictureWindow& window)>& run);
 
 }  // namespace attend

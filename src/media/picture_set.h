@@ -66,6 +66,9 @@ std::unique_ptr<PictureSet> OpenPictureFolder(const std::string& folder,
 std::unique_ptr<PictureSet> OpenPictureTables(const std::vector<std::string>& tables,
                                               const PictureSetOptions& options);
 
+// Whether OpenPictures may read them: all but single pictures.
+bool ArePictureSets(const std::vector<std::string>& paths);
+
 // Any of these, by name: a folder; files whose names end in .bin or .bin.gz (CIFAR-10) or in .tsv;
 // or one file of IDX pictures (`...images-idx3-ubyte` or `...images.idx3-ubyte`, with .gz or not),
 // whose labels are in the file beside it that has `labels` for `images` and `idx1` for `idx3`.
