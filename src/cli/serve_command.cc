@@ -75,6 +75,9 @@ class Program {
     callbacks.answered = [this](const HttpRequest& request, const RequestFacts& facts,
                                 const AnswerFacts& answer) { Answered(request, facts, answer); };
     callbacks.errors = [this](const std::string& path) { return service_->ErrorsAt(path); };
+    callbacks.takes_files = [this](const std::string& path) {
+      return service_->TakesFilesAt(path);
+    };
     callbacks.reload = [this] { Reload(); };
     callbacks.stopping = [this] {
       log_.Write("stopping", Json::object());

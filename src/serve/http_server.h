@@ -21,9 +21,10 @@ struct HttpOptions {
   std::string cors_origin;  // whose pages may read answers; "*": all; empty: none
   int64_t max_header_bytes = 16384;
   int64_t max_body_bytes = 1 << 20;
+  int64_t max_upload_bytes = 25 << 20;  // of a body with files, where that is more
   // Seconds.
   double idle_timeout = 60;   // between requests
-  double read_timeout = 10;   // for a whole header, and again for a whole body
+  double read_timeout = 10;   // for a whole header, and again for each max_body_bytes of a body
   double write_timeout = 60;  // for a whole answer, or an event
   double stop_timeout = 30;   // for what was accepted, once the server stops
 };
@@ -33,8 +34,9 @@ struct HttpCallbacks {
   HttpHandler handle;
   HttpObserver answered;
   std::function<ErrorForm(const std::string& path)> errors;
-  std::function<void()> reload;    // SIGHUP came
-  std::function<void()> stopping;  // SIGTERM or SIGINT came
+  std::function<bool(const std::string& path)> takes_files;  // whether bodies there may have files
+  std::function<void()> reload;                              // SIGHUP came
+  std::function<void()> stopping;                            // SIGTERM or SIGINT came
 };
 
 class HttpServer {

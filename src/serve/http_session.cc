@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
+#include <limits>
 #include <sstream>
 #include <utility>
 
@@ -22,7 +24,8 @@ namespace net = boost::asio;
 using Clock = std::chrono::steady_clock;
 
 constexpr size_t kFirstRead = 1024;
-constexpr int64_t kMostDiscarded = 1 << 24;
+constexpr int64_t kMostDiscarded = 1 << 26;
+constexpr int kMostUploads = 32;  // so many large bodies are read at once, by all connections
 
 std::chrono::nanoseconds Seconds(double seconds) {
   return std::chrono::nanoseconds(static_cast<int64_t>(seconds * 1e9));
@@ -125,7 +128,7 @@ void HttpSession::ReadHeader() {
   id_.clear();
   parser_.emplace();
   parser_->header_limit(static_cast<uint32_t>(shared_->options.max_header_bytes));
-  parser_->body_limit(static_cast<uint64_t>(shared_->options.max_body_bytes));
+  parser_->body_limit(std::numeric_limits<uint64_t>::max());  // until AdmitBody sets it
   stream_.expires_after(Seconds(shared_->options.read_timeout));
   http::async_read_header(
       stream_, buffer_, *parser_,
@@ -140,9 +143,11 @@ bool HttpSession::RefuseUnread(Error error) {
   } else if (error == http::error::header_limit) {
     Refuse(431, "the header is too large");
   } else if (error == http::error::body_limit) {
+    const int64_t limit = BodyLimit();
+    const bool upload = limit > shared_->options.max_body_bytes;
     Refuse(413, fmt::format("the body is larger than {} bytes; send less at once, or raise the "
-                            "server's --max-body-bytes",
-                            shared_->options.max_body_bytes));
+                            "server's --max-{}-bytes",
+                            limit, upload ? "upload" : "body"));
   } else {
     Refuse(400, "not valid HTTP: " + error.message());
   }
@@ -188,13 +193,47 @@ void HttpSession::OnHeader(Error error) {
   if (const auto [status, reason] = Judge(); status != 0) {
     return Refuse(status, reason);
   }
-  stream_.expires_after(Seconds(shared_->options.read_timeout));
+  if (!AdmitBody()) return;
   if (!beast::iequals(request[http::field::expect], "100-continue")) return ReadBody();
   static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
   net::async_write(stream_, net::buffer(kContinue.data(), kContinue.size()),
                    [self = shared_from_this()](Error failed, size_t) {
                      return failed ? self->Close() : self->ReadBody();
                    });
+}
+
+std::string HttpSession::Path() const {
+  HttpRequest request;
+  ReadTarget(Text(parser_->get().target()), &request);
+  return request.path;
+}
+
+int64_t HttpSession::BodyLimit() const {
+  const HttpOptions& options = shared_->options;
+  if (!shared_->callbacks.takes_files(Path())) return options.max_body_bytes;
+  return std::max(options.max_body_bytes, options.max_upload_bytes);
+}
+
+bool HttpSession::AdmitBody() {
+  const int64_t limit = BodyLimit(), usual = shared_->options.max_body_bytes;
+  const auto known = parser_->content_length();  // nothing: it comes in chunks
+  if (known && *known > static_cast<uint64_t>(limit)) {
+    RefuseUnread(http::error::body_limit);
+    return false;
+  }
+  parser_->body_limit(static_cast<uint64_t>(limit));
+  const auto most = known ? static_cast<int64_t>(*known) : limit;
+  if (most > usual) {
+    upload_ = {nullptr, [shared = shared_](void*) { --shared->uploads; }};
+    if (++shared_->uploads > kMostUploads) {
+      Refuse(BusyResponse(shared_->callbacks.errors(Path()),
+                          "too many large requests; try again later", 1));
+      return false;
+    }
+  }
+  const int64_t parts = std::max<int64_t>(1, (most + usual - 1) / usual);
+  stream_.expires_after(Seconds(shared_->options.read_timeout * static_cast<double>(parts)));
+  return true;
 }
 
 void HttpSession::ReadBody() {
@@ -236,6 +275,7 @@ void HttpSession::Dispatch() {
   request.site = Text(message["Sec-Fetch-Site"]);
   request.body = std::move(message.body());
   parser_.reset();
+  upload_.reset();
   stream_.expires_never();
   current_ = std::make_shared<Live>(shared_from_this(), std::move(request));
   WatchForHangUp();
@@ -301,9 +341,7 @@ void HttpSession::Refuse(HttpResponse response) {
 
 // Of a request whose header, or a part of it, is read.
 void HttpSession::Refuse(int status, const std::string& message) {
-  HttpRequest request;
-  ReadTarget(Text(parser_->get().target()), &request);
-  Refuse(ErrorResponse(shared_->callbacks.errors(request.path), status, message));
+  Refuse(ErrorResponse(shared_->callbacks.errors(Path()), status, message));
 }
 
 void HttpSession::Write(const Live* exchange, HttpResponse response) {

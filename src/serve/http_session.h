@@ -33,6 +33,7 @@ struct HttpShared {
   const HttpCallbacks callbacks;
   const TrustedProxies proxies;
   std::atomic<bool> stopping{false};
+  std::atomic<int> uploads{0};  // bodies above max_body_bytes that are being read
 
   std::mutex mutex;  // of sessions
   std::unordered_map<HttpSession*, std::weak_ptr<HttpSession>> sessions;
@@ -61,6 +62,12 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   void WaitForRequest();
   void ReadHeader();
   void OnHeader(Error error);
+  std::string Path() const;
+  // Bytes that the body of this request may have.
+  int64_t BodyLimit() const;
+  // Whether it may be read: false where as many large ones are read as may be, or it is too large,
+  // which is answered.
+  bool AdmitBody();
   void ReadBody();
   HttpRequest Unread() const;
   void Dispatch();
@@ -93,6 +100,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   std::string id_;  // of the request that is read or answered
   boost::beast::flat_buffer buffer_;
   std::optional<Parser> parser_;
+  std::shared_ptr<void> upload_;  // counts the body that is read as one of the large ones
   bool idle_ = false;
   bool head_ = false, keep_alive_ = false;
   unsigned version_ = 11;

@@ -75,6 +75,11 @@ ErrorForm Router::ErrorsAt(const std::string& path) const {
   return route != nullptr ? route->errors : ErrorForm::kPlain;
 }
 
+bool Router::TakesFilesAt(const std::string& path) const {
+  const Route* route = Find(path);
+  return route != nullptr && route->takes_files;
+}
+
 void Router::Close() {
   small_->Stop();
   large_->Stop();

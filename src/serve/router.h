@@ -33,6 +33,7 @@ struct Route {
   Effort effort = Effort::kLook;
   KeySource key = KeySource::kHeader;
   ErrorForm errors = ErrorForm::kPlain;
+  bool takes_files = false;  // pictures, recordings or documents: bodies may be uploads
 
   bool Fits(const std::string& asked) const;
 };
@@ -60,6 +61,7 @@ class Router {
   std::string RouteOf(const HttpRequest& request) const;
   // Of a path, ours or not.
   ErrorForm ErrorsAt(const std::string& path) const;
+  bool TakesFilesAt(const std::string& path) const;
 
   // For handlers.
   // Has a worker go on with a request, the one for what is large if the body or `large` says so.

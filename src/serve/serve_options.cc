@@ -189,6 +189,9 @@ FieldList Fields(ServeOptions& options) {
            "maximum size of a request's header, in bytes")
       .Add("max_body_bytes", &http.max_body_bytes, 1024, 1 << 28,
            "maximum size of a request's body, in bytes")
+      .Add("max_upload_bytes", &http.max_upload_bytes, 1024, 1 << 28,
+           "maximum size of a body that may have pictures, recordings or documents, in bytes; "
+           "max_body_bytes where that is more")
       .Nest("", WorkFields(options))
       .Nest("", DocumentFields(options))
       .Add("request_limit", &options.request_limit, 0, 1e9,
@@ -196,7 +199,7 @@ FieldList Fields(ServeOptions& options) {
            "requests get 429; 0: no limit")
       .Add("idle_timeout", &http.idle_timeout, 0.1, 86400, "seconds between two requests")
       .Add("read_timeout", &http.read_timeout, 0.1, 86400,
-           "seconds for a request's header, and again for its body")
+           "seconds for a request's header, and again for each max_body_bytes of its body")
       .Add("write_timeout", &http.write_timeout, 0.1, 86400, "seconds to send an answer")
       .Add("request_timeout", &options.request_timeout, 0.1, 86400,
            "seconds until an unanswered request gets 504")

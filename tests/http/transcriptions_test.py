@@ -40,7 +40,7 @@ def transcriber(tmp_path_factory):
 
 @pytest.fixture(name="server", scope="module")
 def running(tmp_path_factory, model):
-    with serving(tmp_path_factory.mktemp("serve"), "--model", f"calls={model}", "--max-body-bytes", str(1 << 22), model=None) as server:
+    with serving(tmp_path_factory.mktemp("serve"), "--model", f"calls={model}", "--max-upload-bytes", str(1 << 22), model=None) as server:
         yield server
 
 

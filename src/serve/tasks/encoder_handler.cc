@@ -94,7 +94,8 @@ std::vector<Route> EncoderHandler::Routes() {
            .methods = "POST",
            .answer = [this](const ExchangePtr& exchange) { Answer(exchange); },
            .effort = Effort::kModel,
-           .errors = route_.errors}};
+           .errors = route_.errors,
+           .takes_files = route_.takes_files}};
 }
 
 void EncoderHandler::Describe(Json* document) const { route_.describe(context_.models, document); }

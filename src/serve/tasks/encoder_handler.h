@@ -54,6 +54,7 @@ struct EncoderRoute {
   // Adds the route and its schemas to the OpenAPI description.
   void (*describe)(const ModelStore& models, Json* document);
   ErrorForm errors = ErrorForm::kPlain;
+  bool takes_files = false;  // in base64
 };
 
 // {"model": its name, "results": the answers}

@@ -114,7 +114,11 @@ std::shared_ptr<ServedModel> ServeClassification(const ModelToServe& model,
 }
 
 EncoderRoute ClassificationRoute() {
-  return {kClassifyRoute, ReadClassify, ResultsToJson, DescribeClassify};
+  return {.path = kClassifyRoute,
+          .read = ReadClassify,
+          .answer = ResultsToJson,
+          .describe = DescribeClassify,
+          .takes_files = true};
 }
 
 }  // namespace attend

@@ -122,8 +122,12 @@ void DescribeEmbeddings(const ModelStore& models, Json* document) {
 }  // namespace
 
 EncoderRoute EmbeddingsRoute() {
-  return {kEmbeddingsRoute, ReadEmbeddings, EmbeddingsToJson, DescribeEmbeddings,
-          ErrorForm::kOpenAi};
+  return {.path = kEmbeddingsRoute,
+          .read = ReadEmbeddings,
+          .answer = EmbeddingsToJson,
+          .describe = DescribeEmbeddings,
+          .errors = ErrorForm::kOpenAi,
+          .takes_files = true};
 }
 
 }  // namespace attend

@@ -71,7 +71,8 @@ class TranscribingHandler : public TaskHandler {
              .methods = "POST",
              .answer = [this](const ExchangePtr& exchange) { Transcribe(exchange); },
              .effort = Effort::kModel,
-             .errors = ErrorForm::kOpenAi}};
+             .errors = ErrorForm::kOpenAi,
+             .takes_files = true}};
   }
 
   void Describe(Json* document) const override {

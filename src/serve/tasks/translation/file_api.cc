@@ -64,7 +64,12 @@ std::vector<Route> FileApi::Routes() {
     return [this, answer](const ExchangePtr& exchange) { (this->*answer)(exchange); };
   };
   return {{"/v1/check_file", "POST", call(&FileApi::Check), Effort::kReading, KeySource::kBody},
-          {"/translate_file", "POST", call(&FileApi::Translate), Effort::kModel, KeySource::kBody},
+          {.path = "/translate_file",
+           .methods = "POST",
+           .answer = call(&FileApi::Translate),
+           .effort = Effort::kModel,
+           .key = KeySource::kBody,
+           .takes_files = true},
           {"/download_file/{name}", "GET, HEAD", call(&FileApi::Download)}};
 }
 
@@ -104,6 +109,12 @@ void FileApi::Translate(const ExchangePtr& exchange) const {
         });
     if (!waits) context_.router.RefuseWork();
     return;
+  }
+  const int64_t limit = context_.options.http.max_body_bytes;  // of text to read in this process
+  if (std::ssize(file.content) > limit) {
+    throw Refusal(413, fmt::format("the file has {} bytes, expected at most {}; send less at once, "
+                                   "or raise the server's --max-body-bytes",
+                                   file.content.size(), limit));
   }
   request.html = suffix != ".txt";
   request.texts = {std::move(file.content)};
