@@ -1,16 +1,7 @@
--- wrk's clients: wrk ... -s serve_load.lua URL -- REQUESTS THINK_MS WARM_SECONDS
+-- wrk's clients: wrk ... -s serve_load.lua URL -- REQUESTS THINK_MS
 -- Each line of the file REQUESTS is a path, a tab and a JSON body; clients send them in turn. With THINK_MS above 0 a client waits
--- so long on average (exponentially distributed) before each request, else it sends the next one at once. Answers of the first
--- WARM_SECONDS are not counted. Prints a JSON object.
-local ffi = require("ffi")
-ffi.cdef("typedef struct { long seconds, microseconds; } moment; int gettimeofday(moment *now, void *zone);")
-local now = ffi.new("moment")
+-- so long on average (exponentially distributed) before each request, else it sends the next one at once. Prints a JSON object.
 local threads = {}
-
-local function clock()
-  ffi.C.gettimeofday(now, nil)
-  return tonumber(now.seconds) + tonumber(now.microseconds) / 1e6
-end
 
 function setup(thread)
   thread:set("number", #threads)
@@ -25,8 +16,6 @@ function init(arguments)
     table.insert(requests, wrk.format("POST", path, headers, body))
   end
   at = number * 7919
-  warm_seconds = tonumber(arguments[3])
-  count_from = clock() + warm_seconds
   local think = tonumber(arguments[2])
   if think > 0 then
     math.randomseed(number + 1)
@@ -40,7 +29,6 @@ function request()
 end
 
 function response(status)
-  if clock() < count_from then return end
   statuses[status] = (statuses[status] or 0) + 1
 end
 
@@ -53,7 +41,7 @@ function done(summary, latency)
   for status, count in pairs(counted) do table.insert(listed, string.format('"%d": %d', status, count)) end
   local errors = summary.errors
   print(string.format(
-    '{"seconds": %.3f, "statuses": {%s}, "broken": %d, "p50_ms": %.2f, "p99_ms": %.2f}', summary.duration / 1e6 - threads[1]:get("warm_seconds"),
+    '{"seconds": %.3f, "statuses": {%s}, "broken": %d, "p50_ms": %.2f, "p99_ms": %.2f}', summary.duration / 1e6,
     table.concat(listed, ", "), errors.connect + errors.read + errors.write, latency:percentile(50) / 1e3,
     latency:percentile(99) / 1e3))
 end

@@ -113,16 +113,18 @@ class ItemClassifier {
 
   // One for each item. With `contributions` each item is read once more for every input that it
   // has. Throws Error(kInput) for an item that can't be read, by its number from 1: a picture that
-  // is none, a link to no node of the model's graph, no input at all.
+  // is none, a link to no node of the model's graph, no input at all. `before`: items that came
+  // before these, for such numbers.
   std::vector<ItemClassification> Classify(std::span<const ClassifiedItem> items,
                                            bool contributions = false,
-                                           const std::atomic<bool>* stop = nullptr) const;
+                                           const std::atomic<bool>* stop = nullptr,
+                                           int64_t before = 0) const;
   // The vectors of the items' texts, or of their pictures, by themselves, which both share one
   // space: each has length 1, and the product of a text's and a picture's tells how well they go
   // together. Throws Error(kUsage) for a model without them, Error(kInput) for an item that lacks
   // the text, or picture, or whose picture can't be read, by its number from 1.
   std::vector<ItemVector> Embed(std::span<const ClassifiedItem> items, EmbeddedPart part,
-                                const std::atomic<bool>* stop = nullptr) const;
+                                const std::atomic<bool>* stop = nullptr, int64_t before = 0) const;
   // The length of such a vector; 0: the model has none.
   int64_t shared_width() const;
   // Why the item can't be read, or empty.

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 
 from attend._errors import Error, InputError
+from attend._say import complain
 from attend._whole import interruptible
 
 
@@ -19,12 +19,12 @@ def status_of(name: str, subject: str, work: Callable[[], None]) -> int:
     try:
         work()
     except (Error, ModuleNotFoundError) as error:
-        print(f"{name}: {error}", file=sys.stderr)
+        complain(f"{name}: {error}")
         return 3 if isinstance(error, InputError) else 2 if isinstance(error, ValueError) else 1
     except Exception as error:  # such as a disk that is full, which packages tell in ways of their own
         reason = f"{type(error).__name__}: {error}"
         if isinstance(error, OSError) and error.strerror:
             subject, reason = str(error.filename or subject), error.strerror
-        print(f"{name}: '{subject}': {' '.join(reason.split())}", file=sys.stderr)
+        complain(f"{name}: '{subject}': {' '.join(reason.split())}")
         return 1
     return 0

@@ -1,4 +1,4 @@
-"""Folders and files that appear whole or not at all, where Ctrl-C ends a command too."""
+"""Folders and files that appear whole or not at all, where a signal ends a command too."""
 
 from __future__ import annotations
 
@@ -7,31 +7,59 @@ import os
 import pathlib
 import shutil
 import signal
-import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
+from typing import Any
+
+from attend._say import complain
 
 _unfinished: set[pathlib.Path] = set()
+_finished: list[pathlib.Path] = []
+
+
+class _StoppedError(BaseException):
+    """A signal came."""
 
 
 @contextlib.contextmanager
 def whole(target: pathlib.Path) -> Iterator[pathlib.Path]:
-    """A path beside `target` for a folder or a file that takes this name at the end."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=target.parent, prefix=f"{target.name}.") as name:
+    """A path for a folder or a file that takes the name `target` at the end, once the disk has it. A link stays one, and its target changes; what
+    is no file, such as /dev/stdout, gets the bytes of the file."""
+    special = target.exists() and not target.is_file() and not target.is_dir()
+    if not special:
+        target = pathlib.Path(os.path.realpath(target))
+        target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=None if special else target.parent, prefix=f"{target.name}.") as name:
         folder = pathlib.Path(name)
         _unfinished.add(folder)
         try:
             yield folder / "new"
-            (folder / "new").rename(target)
+            if special:
+                with (folder / "new").open("rb") as made, target.open("wb") as file:
+                    shutil.copyfileobj(made, file)
+            else:
+                for path in (folder / "new", *(folder / "new").rglob("*")):
+                    _sync(path)
+                (folder / "new").rename(target)
+                _sync(target.parent)
+            _finished.append(target)
         finally:
             _unfinished.discard(folder)
 
 
+def _sync(path: pathlib.Path) -> None:
+    """Has the disk hold a file, or the names in a folder."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def interruptible(name: str, work: Callable[[], None]) -> None:
-    """Does the work in a thread, so that Ctrl-C ends the program at once, in the midst of a long call of C++ too: with a line and the
-    status 130, and nothing of what was begun."""
+    """Does the work in a thread, so that SIGINT (Ctrl-C) and SIGTERM end the program at once, in the midst of a long call of C++ too: with a
+    line, the status 130 or 143, and nothing of what was begun."""
     errors: list[BaseException] = []
 
     def collect() -> None:
@@ -40,17 +68,20 @@ def interruptible(name: str, work: Callable[[], None]) -> None:
         except BaseException as error:
             errors.append(error)
 
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    def stop(number: int, _: Any) -> None:
+        raise _StoppedError(number)
+
     thread = threading.Thread(target=collect, daemon=True)
-    thread.start()
     try:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, stop)
+        thread.start()
         thread.join()
-    except KeyboardInterrupt:
-        sys.stdout.flush()
+    except _StoppedError as stopped:
         for folder in list(_unfinished):
             while folder.exists():  # the thread may still write there
                 shutil.rmtree(folder, ignore_errors=True)
-        print(f"{name}: interrupted; nothing was written", file=sys.stderr, flush=True)
-        os._exit(130)
+        complain(f"{name}: interrupted; {'what it wrote before is whole' if _finished else 'nothing was written'}")
+        os._exit(128 + stopped.args[0])
     for error in errors:
         raise error

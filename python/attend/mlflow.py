@@ -4,7 +4,7 @@
     python -m attend.mlflow my-model --tracking-uri http://localhost:5000 --follow 30
 
 It reads the run's directory, so training neither waits for a server nor fails with one. A call may come while the run works, after
-it, or both: what MLflow has already is not sent again.
+it, or both: options and figures that MLflow has already are not sent again.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def log_run(run: str | os.PathLike[str], *, tracking_uri: str | None = None, exp
     run: directory that `attend train --output` made; its run may be at work. One call at a time
     tracking_uri: MLflow's server or store; None: $MLFLOW_TRACKING_URI, or MLflow's default
     experiment: its name; made where there is none
-    files: send the report and the outputs of the test, too
+    files: send the report, the options and the outputs of the test, too, as they are now
 
     Metrics have the names that TensorBoard shows: train/loss, valid/bleu; and test/bleu. An option that a later start of the run
     changed stands in the tag attend.changed_options, as MLflow's params never change. Raises InputError for what is no run and for a
@@ -62,13 +62,13 @@ def follow_run(
         run: str | os.PathLike[str], is_over: Callable[[], bool], pause: Callable[[], object], warn: Callable[[str], None], **options: Any) -> str:
     """Calls log_run with the options, after each pause again, once more when the run is over, and returns the id of MLflow's run.
 
-    Until then nothing is an error: not a run without a report, and a server that fails is warned of once.
+    Files are sent at the end. Until then nothing is an error: not a run without a report, and a server that fails is warned of once.
     """
     warned = False
     while True:
         over = is_over()
         try:
-            run_id = log_run(run, **options)
+            run_id = log_run(run, files=over, **options)
             if over:
                 return run_id
             warned = False

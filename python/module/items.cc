@@ -37,14 +37,35 @@ ClassifiedItem ItemOf(const nb::handle& given) {
     if (name == "text") {
       item.text = TextOf(value);
     } else if (name == "picture") {
-      nb::list one;
-      one.append(value);
-      item.picture = PicturesOf(one).files[0];
+      std::string name_of_file;
+      item.picture = PictureOf(value, &name_of_file);
     } else {
       item.links = TextsOf(value);
     }
   }
   return item;
+}
+
+// Calls run(items, first, windows) with one window after another; `first` is the first one's number
+// from 0.
+template <class Run>
+void InItemWindows(const nb::iterable& items, const Run& run) {
+  const nb::object iterator = IteratorOf(items);
+  Windows windows;
+  int64_t before = 0;
+  for (bool more = true; more;) {
+    std::vector<ClassifiedItem> some;
+    int64_t bytes = 0;
+    while (some.size() < windows.size() && bytes < kMostPictureBytes) {
+      const nb::object next = NextOf(iterator);
+      more = next.is_valid();
+      if (!more) break;
+      some.push_back(ItemOf(next));
+      bytes += std::ssize(some.back().picture);
+    }
+    if (!some.empty()) run(some, before, &windows);
+    before += std::ssize(some);
+  }
 }
 
 nb::object ResultOf(const ItemClassification& found) {
@@ -63,13 +84,20 @@ nb::object ResultOf(const ItemClassification& found) {
 
 nb::list ClassifyItems(const Runner<ItemClassifier>& self, const nb::iterable& items,
                        bool contributions) {
-  std::vector<ClassifiedItem> all;
-  for (const nb::handle item : items) all.push_back(ItemOf(item));
-  std::vector<ItemClassification> found;
-  Windows().Run(
-      [&](const std::atomic<bool>* stop) { found = self.task.Classify(all, contributions, stop); });
   nb::list results;
-  for (const ItemClassification& each : found) results.append(ResultOf(each));
+  CutTexts cut;
+  InItemWindows(items,
+                [&](const std::vector<ClassifiedItem>& some, int64_t first, Windows* windows) {
+                  std::vector<ItemClassification> found;
+                  windows->Run([&](const std::atomic<bool>* stop) {
+                    found = self.task.Classify(some, contributions, stop, first);
+                  });
+                  for (const ItemClassification& each : found) {
+                    cut.Add(each.cut, static_cast<int64_t>(nb::len(results)));
+                    results.append(ResultOf(each));
+                  }
+                });
+  Warn(cut);
   return results;
 }
 
@@ -78,13 +106,14 @@ nb::object EmbedItems(const Runner<ItemClassifier>& self, const nb::iterable& it
   if (of != "text" && of != "picture")
     throw Error(ErrorKind::kUsage, fmt::format("of is '{}', expected text or picture", of));
   const EmbeddedPart part = of == "text" ? EmbeddedPart::kText : EmbeddedPart::kPicture;
-  std::vector<ClassifiedItem> all;
-  for (const nb::handle item : items) all.push_back(ItemOf(item));
   VectorRows rows(self.task.shared_width());
-  Windows().Run([&](const std::atomic<bool>* stop) {
-    for (const ItemVector& each : self.task.Embed(all, part, stop))
-      rows.Add(each.values_W, each.cut);
-  });
+  InItemWindows(items,
+                [&](const std::vector<ClassifiedItem>& some, int64_t first, Windows* windows) {
+                  windows->Run([&](const std::atomic<bool>* stop) {
+                    for (const ItemVector& each : self.task.Embed(some, part, stop, first))
+                      rows.Add(each.values_W, each.cut);
+                  });
+                });
   return std::move(rows).ToNumpy(/*one=*/false);
 }
 

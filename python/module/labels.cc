@@ -75,13 +75,14 @@ nb::list LabelAll(const Runner<Task>& self, const std::vector<std::string>& text
 }
 
 nb::list ClassifyPictures(const Runner<Classifier>& self, const nb::object& pictures) {
-  const GivenPictures given = PicturesOf(pictures);
-  std::vector<Classification> found;
-  Windows().Run([&](const std::atomic<bool>* stop) {
-    found = self.task.ClassifyPictures(given.files, given.names, stop);
-  });
   nb::list results;
-  for (const Classification& each : found) results.append(ResultOf(each));
+  InPictureWindows(pictures, [&](const GivenPictures& given, Windows* windows) {
+    std::vector<Classification> found;
+    windows->Run([&](const std::atomic<bool>* stop) {
+      found = self.task.ClassifyPictures(given.files, given.names, stop);
+    });
+    for (const Classification& each : found) results.append(ResultOf(each));
+  });
   return results;
 }
 

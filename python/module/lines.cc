@@ -1,8 +1,9 @@
-// attend.read_lines.
+// attend.read_lines, and lines that messages may show.
 #include "text/lines.h"
 
 #include <fmt/format.h>
 #include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/string.h>
 
 #include <atomic>
 #include <deque>
@@ -12,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/excerpt.h"
 #include "python/module/bindings.h"
 #include "python/module/texts.h"
 #include "text/utf8.h"
@@ -81,6 +83,16 @@ void BindLines(nb::module_& module) {
       "The lines of a text file, .gz and .zst too, as the program reads them: a line ends at LF "
       "or\n"
       "CRLF and nowhere else, and malformed UTF-8 becomes U+FFFD, of which a warning tells.");
+  module.def(
+      "printable",
+      [](const nb::str& text) {
+        const nb::object bytes = text.attr("encode")("utf-8", "backslashreplace");
+        const auto held = nb::cast<nb::bytes>(bytes);
+        return Printable(std::string_view(held.c_str(), held.size()));
+      },
+      nb::arg("text"), nb::sig("def printable(text: str) -> str"),
+      "The text on one line that drives no terminal: line ends, control characters and marks of\n"
+      "direction become escapes.");
 }
 
 }  // namespace attend

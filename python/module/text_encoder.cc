@@ -81,11 +81,12 @@ nb::object EmbedPictures(const EncoderOfTexts& self, const nb::object& pictures,
                          const nb::kwargs& options) {
   EmbeddingOptions given;
   SetOptions(Fields(given), options, "embed_pictures");
-  const GivenPictures read = PicturesOf(pictures);
   VectorRows rows(self.task.width());
-  Windows().Run([&](const std::atomic<bool>* stop) {
-    for (const TextVector& each : self.task.EmbedPictures(read.files, read.names, given, stop))
-      rows.Add(each.values_D, each.cut);
+  InPictureWindows(pictures, [&](const GivenPictures& read, Windows* windows) {
+    windows->Run([&](const std::atomic<bool>* stop) {
+      for (const TextVector& each : self.task.EmbedPictures(read.files, read.names, given, stop))
+        rows.Add(each.values_D, each.cut);
+    });
   });
   return std::move(rows).ToNumpy(/*one=*/false);
 }

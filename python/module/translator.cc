@@ -91,8 +91,16 @@ class LineStream {
              const TextOptions& options)
       : runner_(std::move(runner)), lines_(IteratorOf(lines)), options_(options) {}
 
+  // What an error ends stays ended, as a generator does: lines of its window are lost.
   nb::object Next() {
-    if (ready_.empty()) Fill();
+    if (ready_.empty()) {
+      try {
+        Fill();
+      } catch (...) {
+        lines_.reset();
+        throw;
+      }
+    }
     if (ready_.empty()) throw nb::stop_iteration();
     nb::object next = ResultOf(ready_.front());
     ready_.pop_front();

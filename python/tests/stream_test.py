@@ -94,3 +94,20 @@ del translator, lines
 gc.collect()
 assert [one() for one in kept] == [None, None]
 """, GOLDEN)
+
+
+def test_an_error_ends_a_stream(translator):
+    """It would go on behind lines that nobody got."""
+    stream = translator.translate_lines([*LINES[:5], "lumi " * 3000, *LINES], overlong="refuse")
+    with pytest.raises(attend.InputError):
+        list(stream)
+    assert list(stream) == []
+
+    def failing():
+        yield from LINES[:3]
+        raise ValueError("the source fails")
+
+    stream = translator.translate_lines(failing())
+    with pytest.raises(ValueError, match="the source fails"):
+        next(stream)
+    assert list(stream) == []

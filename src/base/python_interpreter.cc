@@ -60,4 +60,10 @@ PythonInterpreter FindPython() {
   return {ProgramFor(place), EnvironmentFor(place)};
 }
 
+std::vector<std::string> CallOf(const PythonInterpreter& python, const std::string& code) {
+  constexpr const char* kWithoutWorkingDirectory =
+      "import sys; sys.path[:] = [path for path in sys.path if path]; ";
+  return {python.program, "-c", kWithoutWorkingDirectory + code};
+}
+
 }  // namespace attend

@@ -16,6 +16,10 @@ struct PythonInterpreter {
 // that was installed with the program, or any. Whether it has the package nobody has tried.
 PythonInterpreter FindPython();
 
+// The arguments of a call that runs this code. It imports nothing from the working directory, which
+// may be anybody's.
+std::vector<std::string> CallOf(const PythonInterpreter& python, const std::string& code);
+
 }  // namespace attend
 
 #endif  // ATTEND_BASE_PYTHON_INTERPRETER_H_

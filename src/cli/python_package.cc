@@ -25,8 +25,7 @@ std::string PackagePart(const std::string& module) {
 
 // Why this Python can't use a part of the package: the last line of its errors; empty: it can.
 std::string WhyUnusable(PythonInterpreter python, const std::string& part) {
-  std::vector<std::string> arguments = {python.program, "-c",
-                                        fmt::format("import attend.{}", part)};
+  std::vector<std::string> arguments = CallOf(python, fmt::format("import attend.{}", part));
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return std::strerror(errno);
   posix_spawn_file_actions_t actions;
@@ -68,7 +67,8 @@ void RunInPython(const std::string& command, const std::string& module, const Js
       "import signal; signal.signal(signal.SIGINT, signal.SIG_DFL); import runpy; "
       "runpy.run_module('{}', run_name='__main__', alter_sys=True)",
       module);
-  std::vector<std::string> call = {python.program, "-c", code, Dump(options)};
+  std::vector<std::string> call = CallOf(python, code);
+  call.push_back(Dump(options));
   execvpe(python.program.c_str(), Pointers(call).data(), Pointers(python.environment).data());
   throw Error(ErrorKind::kRuntime,
               fmt::format("can't start '{}': {}", python.program, std::strerror(errno)));

@@ -181,13 +181,13 @@ def write_picture_model(folder):
     return write_model(folder, config)
 
 
-def write_item_model(folder, graph=""):
-    """A classifier of items with a text, a grey picture of 8 by 8 pixels in squares of 4 and links to three nodes, with the golden vocabulary."""
+def write_item_model(folder, graph="", max_positions=0):
+    """A classifier of items with a text, of so many tokens at most, a grey picture of 8 by 8 pixels in squares of 4 and links to three nodes, with the golden vocabulary."""
     patches = {"height": 8, "width": 8, "channels": 1, "patch": 4, "class_token": False, "fit": "stretch", "resampling": "bilinear",
                "mean": [0.5], "deviation": [0.25]}
     config = newest_config(task="fusion", languages=[], decoder=None, input="items", head="labels", labels=["cat", "dog", "owl"], pooling="first")
     model = config["model"]
-    text = dict(model["encoder"])
+    text = dict(model["encoder"]) | ({"positions": "learned", "max_positions": max_positions} if max_positions else {})
     model["fusion"] = {"text": text, "picture": text | {"positions": "learned", "max_positions": 4}, "patches": patches,
                        "nodes": ["barn", "house", "wood"], "shared_width": 6}
     model["encoder"] |= {"positions": "none"}

@@ -9,6 +9,7 @@ from typing import Any
 
 from attend._command import run
 from attend._report import write_whole
+from attend._say import complain
 from attend.compare import compare
 
 
@@ -22,7 +23,7 @@ def _compare(options: dict[str, Any]) -> None:
     elif not (output and options["quiet"]):
         print(report.plain(), end="")
     if output and not options["quiet"]:
-        print(f"wrote {output}", file=sys.stderr)
+        complain(f"wrote {output}")
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import pathlib
 import sys
 from typing import Any
 
+from attend import _say
 from attend._command import run
 from attend._errors import RunError
 from attend.convert import _recognise, _shortlist, convert, recognise
@@ -26,7 +27,7 @@ def _run(options: argparse.Namespace) -> None:
 
     def say(text: str) -> None:
         if not options.quiet:
-            print(text, flush=True)
+            _say.say(text)
 
     say(f"found {_recognise.found(source.looks_like, pathlib.Path(options.source))}")
     converted = convert(

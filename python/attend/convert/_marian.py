@@ -313,6 +313,10 @@ def _convert(source: pathlib.Path) -> Converted:
         provenance={"options": text})
 
 
+# As `python -m pymarian`, which would look for modules in the working directory first.
+_PYMARIAN = "import runpy, sys; sys.path[:] = [path for path in sys.path if path]; runpy.run_module('pymarian', run_name='__main__', alter_sys=True)"
+
+
 def _scores_of_marian(path: pathlib.Path, sources: list[str], targets: list[str]) -> list[list[float]]:
     """Log-probabilities of each target's tokens by Marian's scorer, in a process of its own: Marian ends what it can't run in."""
     with tempfile.TemporaryDirectory() as folder:
@@ -320,7 +324,7 @@ def _scores_of_marian(path: pathlib.Path, sources: list[str], targets: list[str]
         for file, lines in zip(files, (sources, targets), strict=True):
             file.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
         done = subprocess.run(
-            [sys.executable, "-m", "pymarian", "score", "--model", path, "--vocabs", *_vocabularies(path), "--train-sets", *files,
+            [sys.executable, "-c", _PYMARIAN, "score", "--model", path, "--vocabs", *_vocabularies(path), "--train-sets", *files,
              "--word-scores", "--cpu-threads", "1"], capture_output=True, text=True, encoding="utf-8", errors="replace", check=False)
     if done.returncode:
         said = done.stderr.strip().splitlines()

@@ -8,6 +8,7 @@ import pathlib
 import sys
 from typing import Any
 
+from attend import _say
 from attend._command import run
 from attend._errors import InputError, RunError
 from attend.convert import new_path, target_of, write
@@ -18,7 +19,7 @@ TOLERANCE = 1e-4  # of the samples' log-probabilities
 
 
 def _run(options: argparse.Namespace) -> None:
-    say = (lambda text: None) if options.quiet else print
+    say = (lambda text: None) if options.quiet else _say.say
     new_path(options.output)
     directory = read_directory(pathlib.Path(options.model))
     if options.verify and (directory.is_int8 or directory.samples == 0):

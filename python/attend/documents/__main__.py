@@ -9,6 +9,7 @@ from typing import Any
 
 from attend import Glossary, Translator
 from attend._command import run
+from attend._say import say
 from attend.documents import translate_file
 
 # What the model is loaded with, and what only this command knows; all else are options of Translator.translate.
@@ -31,7 +32,7 @@ def _run(options: dict[str, Any]) -> None:
         translator, options["source"], options["target"], source_language=options["source_language"] or None,
         target_language=options["target_language"] or _target_language(options["model"]), retranslate=options["retranslate"], **searching)
     if not options["quiet"]:
-        print(f"wrote {options['target']}: {count} text{'' if count == 1 else 's'} translated")
+        say(f"wrote {options['target']}: {count} text{'' if count == 1 else 's'} translated")
 
 
 def main(options: dict[str, Any]) -> int:

@@ -6,6 +6,7 @@ import dataclasses
 import itertools
 import json
 import pathlib
+import re
 from collections.abc import Iterator, Sequence
 
 from attend import bleu, read_lines
@@ -93,7 +94,7 @@ class Distillation:
             return model
         tuned, often = steps.path("int8-run"), max(1, self.int8_updates // 4)
         steps.command(
-            "train int8", "train", *text, *links, *_kept_options(steps.path("run")), "--init", model, "--quantization-aware",
+            "train int8", "train", *text, *links, *_kept_options(steps.path("run")), *_device(recipe), "--init", model, "--quantization-aware",
             "--max-updates", self.int8_updates, "--schedule", "constant", "--peak-learning-rate", "0.0001", "--warmup-updates", "0",
             "--validate-every", often, "--checkpoint-every", often, "--output", tuned, reads=reads)
         return tuned / "model"
@@ -121,8 +122,14 @@ def _kept_options(run: pathlib.Path) -> list[str]:
         value = options.get(name)
         for each_value in value if isinstance(value, list) else [value]:
             text = json.dumps(each_value) if isinstance(each_value, (bool, int, float)) else each_value
-            words += [f"--{name.replace('_', '-')}={text}"] * (text not in (None, ""))
+            words += [f"--{name.replace('_', '-')}={text}"] * (value not in (None, ""))
     return words
+
+
+def _device(recipe: pathlib.Path) -> list[str]:
+    """That of a recipe, which a run does not keep."""
+    found = re.search(r"""^device *= *["'](.+?)["']""", recipe.read_text(encoding="utf-8"), re.MULTILINE)
+    return ["--device", found[1]] if found else []
 
 
 def _link(steps: Steps, sources: Sequence[str], targets: Sequence[str]) -> list[pathlib.Path]:
@@ -130,7 +137,7 @@ def _link(steps: Steps, sources: Sequence[str], targets: Sequence[str]) -> list[
     links = []
     for number, (source, target) in enumerate(zip(sources, targets)):
         links.append(steps.path(f"links.{number}"))
-        steps.command(f"align {number}", "align", "--source", source, "--target", target, "--output", links[-1], threads=False)
+        steps.command(f"align {number}", "align", "--source", source, "--target", target, "--output", links[-1], reads=[source, target], threads=False)
     return links
 
 

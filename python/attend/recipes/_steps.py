@@ -10,11 +10,11 @@ import pathlib
 import shlex
 import signal
 import subprocess
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from attend._errors import RunError, UsageError
+from attend._say import complain
 from attend._train import find_program
 from attend._whole import whole
 
@@ -62,7 +62,7 @@ class Steps:
                 raise UsageError(f"step {name} of '{self.folder}' {_difference(self.done[name], said)}; give the same, or another output")
             return
         if not self.quiet:
-            print(f"step {name}: {said['command']}", file=sys.stderr, flush=True)
+            complain(f"step {name}: {said['command']}")
         work()
         self.done[name] = said
         write_lines(self.log, [json.dumps(self.done, indent=1)])

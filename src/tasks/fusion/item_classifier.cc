@@ -144,20 +144,21 @@ ItemClassifier::~ItemClassifier() = default;
 
 std::vector<ItemClassification> ItemClassifier::Classify(std::span<const ClassifiedItem> items,
                                                          bool contributions,
-                                                         const std::atomic<bool>* stop) const {
+                                                         const std::atomic<bool>* stop,
+                                                         int64_t before) const {
   std::vector<ItemClassification> found(items.size());
   for (size_t first = 0; first < items.size(); first += kTogether) {
     std::vector<ReadItem> some;
     for (size_t i = first; i < std::min(items.size(), first + kTogether); ++i)
-      some.push_back(impl_->ReadNumbered(items[i], i));
+      some.push_back(impl_->ReadNumbered(items[i], before + i));
     impl_->ClassifySome(some, contributions, stop, &found[first]);
   }
   return found;
 }
 
 std::vector<ItemVector> ItemClassifier::Embed(std::span<const ClassifiedItem> items,
-                                              EmbeddedPart part,
-                                              const std::atomic<bool>* stop) const {
+                                              EmbeddedPart part, const std::atomic<bool>* stop,
+                                              int64_t before) const {
   if (shared_width() == 0) {
     throw Error(ErrorKind::kUsage,
                 "the model has no vectors of texts and pictures, expected one that was trained "
@@ -168,7 +169,7 @@ std::vector<ItemVector> ItemClassifier::Embed(std::span<const ClassifiedItem> it
   for (size_t first = 0; first < items.size(); first += kTogether) {
     std::vector<EncoderInput> inputs;
     for (size_t i = first; i < std::min(items.size(), first + kTogether); ++i) {
-      ReadItem read = impl_->ReadNumbered(PartOf(items[i], part, i), i);
+      ReadItem read = impl_->ReadNumbered(PartOf(items[i], part, before + i), before + i);
       inputs.push_back(std::move(read.input));
       found[i].cut = read.cut;
     }

@@ -99,7 +99,7 @@ DocumentProcess::DocumentProcess(PythonInterpreter python, const DocumentLimits&
   requests_ = input[1];
   answers_ = output[0];
   if (failed == 0) {
-    std::vector<std::string> call = {python.program, "-c", kProgram};
+    std::vector<std::string> call = CallOf(python, kProgram);
     const Streams streams(input[0], output[1], (folder_.path() / kErrors).string());
     const Attributes attributes;
     failed = posix_spawnp(&process_, python.program.c_str(), streams.actions(), attributes.get(),
