@@ -215,6 +215,13 @@ def test_forms_of_a_message_that_are_there_stay(tmp_path):
     assert polib.pofile(translated_text(tmp_path, "c.po", fuzzy))[3].msgstr_plural == forms
 
 
+def test_a_catalogue_keeps_its_line_ends_and_byte_order_mark(tmp_path):
+    content = '\ufeffmsgid ""\nmsgstr "Content-Type: text/plain; charset=UTF-8\\n"\n\nmsgid "one"\nmsgstr ""\n'.replace("\n", "\r\n")
+    (tmp_path / "a.po").write_bytes(content.encode())
+    found = translated(tmp_path / "a.po").read_bytes().decode()
+    assert found.startswith("\ufeff") and 'msgstr "ONE"\r\n' in found and found.count("\n") == found.count("\r\n")
+
+
 def test_a_catalogue_in_another_encoding_becomes_utf_8(tmp_path):
     (tmp_path / "a.po").write_bytes('msgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=ISO-8859-1\\n"\n\nmsgid "\u00ff"\nmsgstr ""\n'.encode("latin-1"))
     after = polib.pofile(str(translated(tmp_path / "a.po")))

@@ -89,18 +89,66 @@ int OpenNameless(const fs::path& directory) {
   return -1;
 }
 
+[[noreturn]] void RefuseHeld(const fs::path& path, const char* cure) {
+  throw Error(ErrorKind::kUsage, fmt::format("'{}' is being written by another process; wait for "
+                                             "its end, or give another {}",
+                                             path.string(), cure));
+}
+
+// Locks an open file, unless another process holds it. A file system without locks has none to wait
+// for. A file that has another name than `path` by now was finished while this one opened it.
+bool IsOurs(int descriptor, const fs::path& path) {
+  const bool held = flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  struct stat opened = {}, named = {};
+  return !held && fstat(descriptor, &opened) == 0 && stat(path.c_str(), &named) == 0 &&
+         opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
+}
+
+// The file `temporary`, which is to become `target`, empty. -1 where it can't be opened.
+int OpenLocked(const fs::path& temporary, const fs::path& target) {
+  const int descriptor = open(temporary.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  if (descriptor < 0) return -1;
+  if (!IsOurs(descriptor, temporary)) {
+    close(descriptor);
+    RefuseHeld(target, "name");
+  }
+  if (ftruncate(descriptor, 0) == 0) return descriptor;
+  close(descriptor);
+  return -1;
+}
+
+// Who may read a file, and whose it is where that may be set, stays as it was.
+void KeepMode(const fs::path& target, int descriptor) {
+  struct stat old = {};
+  if (stat(target.c_str(), &old) != 0) return;
+  [[maybe_unused]] const int owned = fchown(descriptor, old.st_uid, old.st_gid);
+  fchmod(descriptor, old.st_mode & 0777);
+}
+
 // `a` becomes `b` and `b` becomes `a`: at once, or, on file systems that can't, by way of a third
 // name. False with errno set where it fails.
 bool Exchange(const fs::path& a, const fs::path& b) {
   if (renameat2(AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_EXCHANGE) == 0) return true;
   if (errno != EINVAL && errno != ENOSYS) return false;
-  fs::path between = a;
-  between += kTemporarySuffix;
-  return rename(b.c_str(), between.c_str()) == 0 && rename(a.c_str(), b.c_str()) == 0 &&
-         rename(between.c_str(), a.c_str()) == 0;
+  return ExchangeByRenames(a, b);
 }
 
+// Where an exchange by renames leaves `b` while `a` takes its name.
+fs::path Between(fs::path a) { return a += kTemporarySuffix; }
+
 }  // namespace
+
+bool ExchangeByRenames(const fs::path& a, const fs::path& b) {
+  const fs::path between = Between(a);
+  std::error_code ignored;
+  fs::remove_all(between, ignored);
+  if (rename(b.c_str(), between.c_str()) != 0) return false;
+  if (rename(a.c_str(), b.c_str()) == 0) return rename(between.c_str(), a.c_str()) == 0;
+  const int reason = errno;
+  rename(between.c_str(), b.c_str());
+  errno = reason;
+  return false;
+}
 
 std::shared_ptr<const MappedFile> MappedFile::Open(const fs::path& path) {
   const Descriptor file = OpenForReading(path);
@@ -193,11 +241,12 @@ AtomicFile::AtomicFile(const fs::path& target) : target_(WithoutLink(target)) {
     temporary_ += kTemporarySuffix;
     descriptor_ = OpenNameless(target_.parent_path());
     if (descriptor_ < 0) {
-      descriptor_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+      descriptor_ = OpenLocked(temporary_, target_);
       named_ = descriptor_ >= 0;
     }
   }
   if (descriptor_ < 0) Fail(ErrorKind::kRuntime, "create", target_);
+  if (!temporary_.empty() && fs::exists(status)) KeepMode(target_, descriptor_);
 }
 
 AtomicFile::~AtomicFile() {
@@ -240,18 +289,9 @@ fs::path WithoutLink(const fs::path& path) {
 GrowingFile::GrowingFile(const fs::path& path) : path_(path) {
   descriptor_ = open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (descriptor_ < 0) Fail(ErrorKind::kRuntime, "create", path);
-  // A file system without locks has none to wait for. A file that has another name by now was
-  // finished while this one opened it.
-  const bool held = flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-  struct stat opened = {}, named = {};
-  const bool same = fstat(descriptor_, &opened) == 0 && stat(path.c_str(), &named) == 0 &&
-                    opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
-  if (!held && same) return;
+  if (IsOurs(descriptor_, path)) return;
   close(descriptor_);
-  throw Error(ErrorKind::kUsage,
-              fmt::format("'{}' is being written by another process; wait for its end, or give "
-                          "another name",
-                          path.string()));
+  RefuseHeld(path, "name");
 }
 
 GrowingFile::~GrowingFile() { close(descriptor_); }
@@ -286,9 +326,7 @@ DirectoryLock::DirectoryLock(const fs::path& directory) {
   if (descriptor_ < 0) Fail(ErrorKind::kInput, "open", directory);
   if (flock(descriptor_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
   close(descriptor_);
-  throw Error(ErrorKind::kUsage, fmt::format("'{}' is being written by another process; wait for "
-                                             "its end, or give another directory",
-                                             directory.string()));
+  RefuseHeld(directory, "directory");
 }
 
 DirectoryLock::~DirectoryLock() { close(descriptor_); }
@@ -300,6 +338,7 @@ AtomicDirectory::AtomicDirectory(fs::path target) : target_(std::move(target)) {
   temporary_ = target_;
   temporary_ += kTemporarySuffix;
   std::error_code error;
+  if (!fs::exists(target_, error)) fs::rename(Between(temporary_), target_, error);  // mostly none
   fs::remove_all(temporary_, error);
   if (!error && target_.has_parent_path()) fs::create_directories(target_.parent_path(), error);
   if (!error) fs::create_directory(temporary_, error);

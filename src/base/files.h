@@ -72,7 +72,7 @@ void SyncDirectory(const std::filesystem::path& directory);
 // stays, and what was at `target` does. Until then it has no name, so that not even a kill leaves
 // anything behind; on file systems without such files it is `target` + kTemporarySuffix, which the
 // next run replaces. A target that is no regular file (a device, a pipe) is written directly; a
-// link is followed. One owner.
+// link is followed. What replaces a file has its mode. One owner.
 class AtomicFile {
  public:
   explicit AtomicFile(const std::filesystem::path& target);
@@ -133,6 +133,11 @@ class DirectoryLock {
  private:
   int descriptor_ = -1;
 };
+
+// `a` becomes `b` and `b` becomes `a`, on file systems that can't do so at once; false with errno
+// set, and both as they were, where it fails. After a kill in between, an AtomicDirectory of `b`
+// finds what was there, where `a` is its temporary path.
+bool ExchangeByRenames(const std::filesystem::path& a, const std::filesystem::path& b);
 
 // A directory that appears whole or not at all: fill path(), then Commit() syncs it and renames it
 // to `target`. What is at `target` already is replaced only by Commit; a link is followed. Without

@@ -108,6 +108,34 @@ TEST_F(FilesTest, DirectoryAppearsWholeOrNotAtAll) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1);
 }
 
+TEST_F(FilesTest, WhatReplacesAFileHasItsMode) {
+  WriteFileAtomically(folder_ / "a", "private");
+  fs::permissions(folder_ / "a", fs::perms::owner_read | fs::perms::owner_write);
+  WriteFileAtomically(folder_ / "a", "private too");
+  EXPECT_EQ(fs::status(folder_ / "a").permissions(),
+            fs::perms::owner_read | fs::perms::owner_write);
+}
+
+TEST_F(FilesTest, AnExchangeByRenamesThatFailsChangesNothing) {
+  const fs::path a = folder_ / "b.attend-tmp", b = folder_ / "b";
+  fs::create_directories(b);
+  WriteFileAtomically(b / "part", "old");
+  EXPECT_FALSE(ExchangeByRenames(a, b));  // there is no a
+  EXPECT_EQ(ReadFile(b / "part"), "old");
+  fs::create_directories(a);
+  WriteFileAtomically(a / "part", "new");
+  EXPECT_TRUE(ExchangeByRenames(a, b));
+  EXPECT_EQ(ReadFile(b / "part") + ReadFile(a / "part"), "newold");
+}
+
+TEST_F(FilesTest, WhatAKillBetweenRenamesLeftIsFound) {
+  const fs::path b = folder_ / "b", between = folder_ / "b.attend-tmp.attend-tmp";
+  fs::create_directories(between);
+  WriteFileAtomically(between / "part", "old");
+  const AtomicDirectory unfinished(b);
+  EXPECT_EQ(ReadFile(b / "part"), "old");
+}
+
 TEST_F(FilesTest, DirectoryReplacesWhatALinkLeadsToAndTouchesNothingBesideIt) {
   for (const char* name : {"d", "d.old", "d.tmp"}) {
     fs::create_directory(folder_ / name);

@@ -1,5 +1,6 @@
-// Random numbers that are the same on every machine and keyed by what they are for, so that nothing
-// has to be saved.
+// Random numbers that are keyed by what they are for, so that nothing has to be saved. Those of
+// Next, Below, Uniform and Shuffle are the same on every machine; the last bits of Normal are those
+// of its C library.
 #ifndef ATTEND_BASE_RANDOM_H_
 #define ATTEND_BASE_RANDOM_H_
 

@@ -218,7 +218,7 @@ void BatchStream::Impl::Gather() {
   work_wake_.notify_all();
 }
 
-// Waits for the next window and takes it; changes nothing where that throws.
+// Waits for the next window and takes it.
 void BatchStream::Impl::Take() {
   Gather();
   std::unique_ptr<const Planned> next;

@@ -134,17 +134,19 @@ class Marker {
   }
 
   // The end of the words in capitals from `first` on, or `first` where they are too few.
-  size_t RunEnd(size_t first) const {
-    size_t end = first;
+  size_t RunEnd(size_t first) {
+    size_t end = first, word = first;
     int words = 0, long_words = 0;
-    if (words_[first].changed == 0) return first;
-    for (size_t word = first; word < words_.size() && words_[word].capitals; ++word) {
+    if (words_[first].changed == 0 || first < short_run_end_) return first;
+    for (; word < words_.size() && words_[word].capitals; ++word) {
       if (words_[word].changed == 0) continue;
       end = word + 1;
       ++words;
       long_words += words_[word].changed > 1 ? 1 : 0;
     }
-    return words >= kRunWords && long_words >= kRunLongWords ? end : first;
+    if (words >= kRunWords && long_words >= kRunLongWords) return end;
+    short_run_end_ = word;
+    return first;
   }
 
   void MarkWord(const Word& word) {
@@ -166,6 +168,7 @@ class Marker {
 
   std::span<const Character> characters_;
   std::vector<Word> words_;
+  size_t short_run_end_ = 0;  // no word before it begins a run: the run that it is in is too short
   std::vector<std::vector<CaseMark>> before_;
 };
 

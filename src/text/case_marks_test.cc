@@ -23,6 +23,16 @@ TEST(CaseMarks, StandBeforeTheSpaceOfTheirWord) {
   EXPECT_EQ(Marked("(NATO)"), " (⇪nato)");
 }
 
+TEST(CaseMarks, ManySingleCapitalsAreReadInOnePass) {
+  std::string text, expected;
+  for (int i = 0; i < 200'000; ++i) {
+    text += i == 0 ? "A" : " A";
+    expected += "⇧ a";
+  }
+  EXPECT_EQ(Marked(text), expected);
+  EXPECT_EQ(Marked(text + " b A B AB CD"), expected + " b⇫ a b ab cd⇩");
+}
+
 TEST(CaseMarks, LettersWithinWordsHaveTheirOwn) {
   EXPECT_EQ(Marked("iPhone McDonald"), " i⇧phone⇧ mc⇧donald");
   EXPECT_EQ(Marked("TVs MP3s"), "⇫ tv⇩s⇫ mp⇩3s");

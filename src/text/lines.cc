@@ -102,37 +102,60 @@ class PlainInput : public LineReader::Input {
 class GzipInput : public LineReader::Input {
  public:
   GzipInput(const std::string& name, int descriptor)
-      : Input(name), file_(gzdopen(descriptor, "rb")), size_(SizeOf(descriptor)) {
-    if (file_ == nullptr) {
-      close(descriptor);
-      Fail("open", name, "out of memory");
-    }
-    gzbuffer(file_, kChunk);
+      : Input(name), file_(name, descriptor), packed_(kChunk, '\0') {
+    constexpr int kGzip = 16;  // its headers alone
+    if (inflateInit2(&stream_, MAX_WBITS + kGzip) != Z_OK) Fail("open", name, "out of memory");
   }
-  ~GzipInput() override { gzclose(file_); }
+  ~GzipInput() override { inflateEnd(&stream_); }
   size_t Read(char* bytes, size_t size) override {
-    const int got = gzread(file_, bytes, static_cast<unsigned>(size));
-    if (gzdirect(file_)) Fail("read", name_, "its name ends in .gz but it is not a gzip file");
-    int status = Z_OK;
-    const char* message = gzerror(file_, &status);
-    if (status == Z_BUF_ERROR) Fail("read", name_, "the gzip file is cut short");
-    if (status == Z_ERRNO) Fail("read", name_, std::strerror(errno));
-    if (got < 0 || status < 0) {
-      // zlib's message may begin with a name, "<fd:3>: ".
-      std::string_view reason = message;
-      if (reason.starts_with("<fd:")) reason.remove_prefix(reason.find(' ') + 1);
-      Fail("read", name_, fmt::format("the gzip file is damaged ({})", reason));
+    stream_.next_out = reinterpret_cast<Bytef*>(bytes);
+    stream_.avail_out = static_cast<uInt>(size);
+    while (stream_.avail_out == size) {
+      if (stream_.avail_in == 0 && !Refill()) {
+        if (in_member_) Fail("read", name_, "the gzip file is cut short");
+        return 0;
+      }
+      if (in_member_ || BeginMember()) Inflate();
     }
-    return static_cast<size_t>(got);
+    return size - stream_.avail_out;
   }
-  std::optional<Place> At() const override {
-    if (!size_) return std::nullopt;
-    return Place{gzoffset(file_), *size_};
-  }
+  std::optional<Place> At() const override { return file_.At(); }
 
  private:
-  gzFile file_;
-  std::optional<int64_t> size_;
+  bool Refill() {
+    stream_.avail_in = static_cast<uInt>(file_.Read(packed_.data(), packed_.size()));
+    stream_.next_in = reinterpret_cast<Bytef*>(packed_.data());
+    return stream_.avail_in > 0;
+  }
+  // Between members and behind the last one there may be zeros.
+  bool BeginMember() {
+    while (stream_.avail_in > 0 && *stream_.next_in == 0) {
+      ++stream_.next_in;
+      --stream_.avail_in;
+    }
+    return in_member_ = stream_.avail_in > 0;
+  }
+  void Inflate() {
+    const int status = inflate(&stream_, Z_NO_FLUSH);
+    if (status == Z_STREAM_END) {
+      in_member_ = false;
+      first_ = false;
+      inflateReset(&stream_);
+    } else if (status == Z_DATA_ERROR || status == Z_NEED_DICT) {
+      const std::string_view reason = stream_.msg == nullptr ? "no reason" : stream_.msg;
+      if (first_ && reason == "incorrect header check")
+        Fail("read", name_, "its name ends in .gz but it is not a gzip file");
+      Fail("read", name_, fmt::format("the gzip file is damaged ({})", reason));
+    } else if (status == Z_MEM_ERROR) {
+      Fail("read", name_, "out of memory");
+    }
+  }
+
+  PlainInput file_;
+  z_stream stream_ = {};
+  std::string packed_;
+  bool in_member_ = true;  // an empty file holds no member, which is one cut short
+  bool first_ = true;
 };
 
 class ZstdInput : public LineReader::Input {
@@ -211,6 +234,9 @@ void LineReader::CheckFormat() {
   check_.reset();
   const std::string format = sentences ? ForeignFormat(buffer_) : BinaryFormat(buffer_);
   if (!format.empty()) throw Error(ErrorKind::kInput, fmt::format("'{}' is {}", name_, format));
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (!sentences && buffer_.starts_with(kByteOrderMark))
+    offset_ = static_cast<int64_t>(start_ = kByteOrderMark.size());
 }
 
 void LineReader::SkipTo(int64_t offset, int64_t lines) {

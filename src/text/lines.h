@@ -4,8 +4,7 @@
 // equal `wc -l`'s, but for a last line without LF, which counts too. CRLF ends are stripped. Bytes
 // pass as they are, NUL and malformed UTF-8 included. Every function throws Error(kInput) that
 // names the file: for one that can't be read, a damaged or cut gzip or zstd stream (after which
-// line, too), and a line longer than kMaxLineBytes, and a file of another format
-// than text.
+// line, too), a line longer than kMaxLineBytes, and a file of another format than text.
 #ifndef ATTEND_TEXT_LINES_H_
 #define ATTEND_TEXT_LINES_H_
 
@@ -28,7 +27,8 @@ constexpr size_t LinesAtOnce(int threads) {
 }
 
 // What is refused by what it begins with: what is plainly no text of sentences (ForeignFormat), or
-// no text in UTF-8 at all (BinaryFormat), as for tables and columns.
+// no text in UTF-8 at all (BinaryFormat), as for tables and columns, which lose a byte order mark
+// at their beginning: it would belong to the first field.
 enum class FormatCheck { kSentences, kText };
 
 // One owner; not thread-safe.

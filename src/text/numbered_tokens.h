@@ -1,6 +1,5 @@
 // Tokens that a vocabulary has several of, told apart by a number in their text: placeholders and
 // sentinels.
-// sentinels.
 #ifndef ATTEND_TEXT_NUMBERED_TOKENS_H_
 #define ATTEND_TEXT_NUMBERED_TOKENS_H_
 

@@ -22,7 +22,7 @@ struct SentenceRules {
   bool ordinals = false;  // numbers with a period are ordinals: 3. Oktober
 };
 
-// Of "de", "de-AT" or "DE_at"; of an unknown or empty language those that hold in most.
+// Of "de", "de-AT" or "DE_at"; of an unknown language those that hold in most.
 const SentenceRules& SentenceRulesOf(std::string_view language);
 
 }  // namespace attend

@@ -56,20 +56,24 @@ bool RunsOn(std::string_view before, std::string_view between, std::string_view 
 
 // Until there are at most `most`.
 void JoinNeighbours(std::string_view text, size_t most, std::vector<TextPart>* spans) {
-  for (size_t i = 1; i < spans->size() && spans->size() > most;) {
-    const std::string_view between =
-        text.substr((*spans)[i - 1].end, (*spans)[i].begin - (*spans)[i - 1].end);
-    size_t plain = 0;
-    while (plain < between.size() && !JoinsAtStart(between.substr(plain)) &&
-           (static_cast<unsigned char>(between[plain]) < 0x80))
-      ++plain;
-    if (plain == between.size()) {
-      (*spans)[i - 1].end = (*spans)[i].end;
-      spans->erase(spans->begin() + static_cast<std::ptrdiff_t>(i));
+  const auto no_word_between = [&](const TextPart& a, const TextPart& b) {
+    for (size_t at = a.end; at < b.begin; ++at) {
+      if (static_cast<unsigned char>(text[at]) >= 0x80) return false;
+      if (JoinsAtStart(text.substr(at, b.begin - at))) return false;
+    }
+    return true;
+  };
+  std::vector<TextPart> joined;
+  size_t left = spans->size();
+  for (const TextPart& span : *spans) {
+    if (left > most && !joined.empty() && no_word_between(joined.back(), span)) {
+      joined.back().end = span.end;
+      --left;
     } else {
-      ++i;
+      joined.push_back(span);
     }
   }
+  *spans = std::move(joined);
 }
 
 // A placeholder's text that stands for nothing loses its brackets.
@@ -192,18 +196,18 @@ SpanMasker::SpanMasker(const ProtectionOptions& options, int64_t placeholders)
     : finder_(options), placeholders_(placeholders) {}
 
 std::vector<TextPart> SpanMasker::Find(std::string_view text) const {
-  std::vector<TextPart> spans = finder_.Find(text);
+  const std::vector<TextPart> found = finder_.Find(text);
+  std::vector<TextPart> spans;
+  auto next = found.begin();
   for (size_t from = 0; const auto literal = NextPlaceholder(text, from);) {
-    from = literal->place.end;
-    const bool inside = std::any_of(spans.begin(), spans.end(), [&](const TextPart& span) {
-      return span.begin <= literal->place.begin && literal->place.end <= span.end;
-    });
-    if (inside) continue;
-    std::erase_if(spans, [&](const TextPart& span) { return Overlaps({span}, literal->place); });
-    spans.push_back(literal->place);
+    const TextPart place = literal->place;
+    from = place.end;
+    while (next != found.end() && next->end <= place.begin) spans.push_back(*next++);
+    if (next != found.end() && next->begin <= place.begin && place.end <= next->end) continue;
+    while (next != found.end() && next->begin < place.end) ++next;  // it overlaps
+    spans.push_back(place);
   }
-  std::sort(spans.begin(), spans.end(),
-            [](const TextPart& a, const TextPart& b) { return a.begin < b.begin; });
+  spans.insert(spans.end(), next, found.end());
   return spans;
 }
 

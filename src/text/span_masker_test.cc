@@ -42,6 +42,19 @@ TEST(SpanMaskerTest, APlaceholdersTextIsTextLikeOther) {
   EXPECT_EQ(SpanMasker::Restore(masked, masked.text).text, text);
 }
 
+TEST(SpanMaskerTest, APlaceholdersTextInASpanIsPartOfIt) {
+  const std::string text = "See https://a.org/⟦1⟧/x and ⟦2⟧5 or 6⟦3⟧";
+  const MaskedText masked = Masker().Mask(text);
+  EXPECT_EQ(masked.text, "See ⟦0⟧ and ⟦1⟧⟦2⟧ or ⟦3⟧⟦4⟧");
+  EXPECT_EQ(SpanMasker::Restore(masked, masked.text).text, text);
+}
+
+TEST(SpanMaskerTest, ManyPlaceholdersAreFoundInOnePass) {
+  std::string text;
+  for (int i = 0; i < 200'000; ++i) text += "⟦5⟧ a 7 ";
+  EXPECT_EQ(Masker().Mask(text).found, 200'001);  // the 7s and the placeholders behind them
+}
+
 TEST(SpanMaskerTest, SpacesAreTheOutputsUnlessASpanWouldRunIntoAWord) {
   EXPECT_EQ(RoundTrip("in 2023 ,", "在⟦0⟧年"), "在2023年");
   EXPECT_EQ(RoundTrip("a (5) b", "a (⟦0⟧) b"), "a (5) b");

@@ -75,12 +75,13 @@ std::string RepairUtf8(std::string_view text, int64_t* malformed, Nul nul) {
 }
 
 bool Replace(std::string_view from, std::string_view to, std::string* text) {
-  bool found = false;
-  for (size_t at = 0; (at = text->find(from, at)) != text->npos; at += to.size()) {
-    text->replace(at, from.size(), to);
-    found = true;
-  }
-  return found;
+  std::string replaced;
+  size_t start = 0;
+  for (size_t at; (at = text->find(from, start)) != text->npos; start = at + from.size())
+    replaced.append(*text, start, at - start).append(to);
+  if (start == 0) return false;
+  *text = replaced.append(*text, start);
+  return true;
 }
 
 void LogMalformed(int64_t malformed, std::string_view name, const Log& log) {

@@ -132,6 +132,18 @@ def test_unreadable_packed_files_are_named(tmp_path, kind, case):
         assert 0 < line < 20000
 
 
+def test_gzip_files_one_after_another_are_one_text(tmp_path):
+    first, second = gzip.compress(b"one\ntwo\n"), gzip.compress(b"three\n")
+    path = tmp_path / "file.gz"
+    for packed in (first + second, first + gzip.compress(b"") + bytes(512) + second + bytes(100)):
+        path.write_bytes(packed)
+        assert [bytes.fromhex(line) for line in run([PROBE, "lines", path]).stdout.decode().split()] == [b"one", b"two", b"three"]
+    for packed in (first + second[:1], first + second[:-1], first + b"\x1e" + second[1:], first + b"rest"):  # gzip -dc tells of all of them
+        path.write_bytes(packed)
+        done = run([PROBE, "lines", path], check=False)
+        assert done.returncode == 3 and str(path) in done.stderr.decode(), packed
+
+
 @pytest.mark.parametrize("case", ["folder", "long"])
 def test_unreadable_files_are_named(tmp_path, case):
     path = tmp_path / "file"

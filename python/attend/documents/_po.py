@@ -42,6 +42,8 @@ class PoDocument:
 
     def __init__(self, path: pathlib.Path, options: ReadingOptions) -> None:
         content = read_bytes(path)
+        self._begin = "\ufeff" * content.startswith(b"\xef\xbb\xbf")
+        self._line_end = "\r\n" if b"\r\n" in content else "\n"
         try:
             self._catalogue = polib.pofile(str(path))  # which takes text, too, and looks whether it names a file
         except (OSError, ValueError, IndexError, LookupError) as error:
@@ -85,4 +87,5 @@ class PoDocument:
         if self._catalogue.metadata:
             self._catalogue.metadata["Content-Type"] = "text/plain; charset=UTF-8"
         self._catalogue.encoding = "utf-8"
-        self._catalogue.save(str(path))
+        text = str(self._catalogue).rstrip("\n") + "\n"
+        path.write_bytes((self._begin + text.replace("\n", self._line_end)).encode())
