@@ -134,3 +134,9 @@ def test_metrics_of_labels_stand_alone(tmp_path, metrics):
     command = [ATTEND, "evaluate", "--metrics", metrics, "--hypothesis", tmp_path / "text", "--reference", tmp_path / "text"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2 and "stands alone" in done.stderr
+
+
+def test_a_byte_order_mark_is_no_part_of_a_class(tmp_path):
+    table = "pos\tgood\nneg\tbad\npos\tfine\n"
+    scores = evaluate(tmp_path, "accuracy", table, "\ufeff" + table)
+    assert scores["labels"] == ["neg", "pos"] and scores["score"] == 100
