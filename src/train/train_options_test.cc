@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "attend/error.h"
+#include "train/tasks/classification/classification_options.h"
 #include "train/tasks/translation/translation_train_options.h"
 
 namespace attend {
@@ -167,6 +168,61 @@ TEST(TrainOptionsTest, OptionsOfOtherTasksAreRefusedWithTheTask) {
               HasSubstr("an option of task language_model or masked_language_model, and"));
   EXPECT_THAT(MessageOf([&] { Fields(others).Get("dropuot", "t"); }), HasSubstr("did you mean"));
   Fields(others).Get("word_dropout", "t");  // which tagging has, too
+}
+
+ClassificationTrainOptions& ClassificationOf(TrainOptions& options) {
+  return dynamic_cast<ClassificationTrainOptions&>(*options.task);
+}
+
+TrainOptions EnoughText() {
+  TrainOptions options("classification", "bert-tiny");
+  ClassificationOf(options).train = {"a"};
+  ClassificationOf(options).vocabulary.made.size = 30;
+  options.output = "out";
+  return options;
+}
+
+TrainOptions EnoughPictures() {
+  TrainOptions options("classification", "vit-tiny");
+  ClassificationOf(options).pictures.train = {"a"};
+  options.output = "out";
+  return options;
+}
+
+std::string ComplaintOf(TrainOptions options, const char* name, const char* value) {
+  Fields(options).Get(name, "t").Parse(value, "t");
+  return Complaint(options);
+}
+
+TEST(TrainOptionsTest, ClassifiersOfTextHaveNoOptionOfPictures) {
+  EXPECT_EQ(Complaint(EnoughText()), "");
+  EXPECT_EQ(ComplaintOf(EnoughText(), "valid_count", "0"), "");
+  for (const char* name : {"valid_count", "train_count", "augment.flip", "augment.mixup"})
+    EXPECT_THAT(ComplaintOf(EnoughText(), name, "1"),
+                HasSubstr(std::string(name) + " is given, but preset bert-tiny reads text"));
+  TrainOptions options = EnoughText();
+  ClassificationOf(options).pictures.label_names = {"a", "b"};
+  EXPECT_THAT(Complaint(options), HasSubstr("label_names is given"));
+  options = EnoughText();
+  ClassificationOf(options).pictures.valid = {"a"};
+  EXPECT_THAT(Complaint(options), HasSubstr("valid_pictures is given"));
+}
+
+TEST(TrainOptionsTest, ClassifiersOfPicturesHaveNoOptionOfText) {
+  EXPECT_EQ(Complaint(EnoughPictures()), "");
+  EXPECT_EQ(ComplaintOf(EnoughPictures(), "case", "keep"), "");
+  const std::pair<const char*, const char*> options[] = {
+      {"vocab_size", "30"}, {"vocab_type", "char"}, {"newline", "true"},
+      {"case", "factor"},   {"vocab", "v"},         {"word_dropout", "0.1"}};
+  for (const auto& [name, value] : options)
+    EXPECT_THAT(ComplaintOf(EnoughPictures(), name, value),
+                HasSubstr(std::string(name) + " is given, but preset vit-tiny reads pictures"));
+  EXPECT_THAT(ComplaintOf(EnoughPictures(), "head_bias", "true"), HasSubstr("head_bias is on"));
+  EXPECT_THAT(ComplaintOf(EnoughPictures(), "tie_target_output", "false"),
+              HasSubstr("tie_target_output is off"));
+  TrainOptions table = EnoughPictures();
+  ClassificationOf(table).valid = {"a"};
+  EXPECT_THAT(Complaint(table), HasSubstr("valid_table is given"));
 }
 
 TEST(TrainOptionsTest, MetricsAreThoseOfTheTask) {
