@@ -194,6 +194,47 @@ std::string ComplaintOf(TrainOptions options, const char* name, const char* valu
   return Complaint(options);
 }
 
+TEST(TrainOptionsTest, OptionsThatCountOnlyWithOthersAreRefusedWithoutThem) {
+  const std::pair<const char*, const char*> alone[] = {
+      {"peak_learning_rate", "0.001"}, {"end_learning_rate", "0.001"},
+      {"denoising", "infilling"},      {"noise_density", "0.3"},
+      {"mean_noise_span_length", "5"}, {"permute_sentences", "true"},
+      {"protect_examples", "0.2"},     {"shuffle_buffer", "37"}};
+  for (const auto& [name, value] : alone)
+    EXPECT_THAT(ComplaintOf(Enough(), name, value),
+                HasSubstr(std::string(name) + " is " + value + ", but it counts only with"));
+  EXPECT_EQ(ComplaintOf(Enough(), "shuffle_buffer", "100000"), "");  // as by default
+  EXPECT_EQ(ComplaintOf(Enough(), "noam_scale", "2"), "");
+  TrainOptions options = Enough();
+  options.optimization.schedule = nn::ScheduleKind::kCosine;
+  options.optimization.peak_learning_rate = 0.01;
+  EXPECT_EQ(ComplaintOf(options, "end_learning_rate", "0.001"), "");
+  EXPECT_THAT(ComplaintOf(options, "noam_scale", "2"), HasSubstr("schedule = noam"));
+  options = Enough();
+  TranslationOf(options).corpus.bpe_dropout = 0.1;  // reads as training goes
+  EXPECT_EQ(ComplaintOf(options, "shuffle_buffer", "37"), "");
+  options = Enough();
+  Fields(options).Get("protect", "t").Parse("number", "t");
+  EXPECT_EQ(ComplaintOf(options, "protect_examples", "0.2"), "");
+  options = TrainOptions("language_model", "gpt-char");
+  for (const auto& [name, value] : {std::pair{"train_text", "a"}, {"vocab", "v"}, {"output", "o"}})
+    Fields(options).Get(name, "t").Parse(value, "t");
+  EXPECT_THAT(ComplaintOf(options, "shuffle_buffer", "37"), HasSubstr("only with stream"));
+}
+
+TEST(TrainOptionsTest, DropoutThatTheArchitectureHasNotIsRefused) {
+  for (const char* preset : {"tiny", "lstm", "convolution"}) {
+    TrainOptions options("translation", preset);
+    options.output = "out";
+    TranslationOf(options).corpus = TranslationOf(Enough()).corpus;
+    const bool transformer = options.model.architecture == Architecture::kTransformer,
+               convolution = options.model.architecture == Architecture::kConvolution;
+    EXPECT_EQ(Complaint(options), "") << preset;
+    EXPECT_EQ(ComplaintOf(options, "activation_dropout", "0.1").empty(), transformer) << preset;
+    EXPECT_EQ(ComplaintOf(options, "attention_dropout", "0.1").empty(), !convolution) << preset;
+  }
+}
+
 TEST(TrainOptionsTest, ClassifiersOfTextHaveNoOptionOfPictures) {
   EXPECT_EQ(Complaint(EnoughText()), "");
   EXPECT_EQ(ComplaintOf(EnoughText(), "valid_count", "0"), "");
