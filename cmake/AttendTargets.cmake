@@ -32,7 +32,7 @@ function(attend_embed variable header function)
   set(${variable} ${output} PARENT_SCOPE)
 endfunction()
 
-# attend_test(NAME SOURCES a_test.cc ... [LIBRARIES ...] [LABELS ...]): one GoogleTest program, found by ctest test by test. Its
+# attend_test(NAME SOURCES a_test.cc ... [LIBRARIES ...] [LABELS ...]): one GoogleTest program, which is one test of ctest's. Its
 # sources compile as one file where CMAKE_UNITY_BUILD is on, so the names of their unnamed namespaces differ.
 # Label `fast` by default; `slow` ones run in `make test` too, `full` ones only in `make test-full`.
 function(attend_test name)

@@ -154,7 +154,7 @@ def test_training_goes_on_exactly(source, model, tmp_path):
     options = {
         "train_source": tmp_path / "train.en", "train_target": tmp_path / "train.de", "valid_source": tmp_path / "valid.en",
         "valid_target": tmp_path / "valid.de", "init": model, "dropout": 0.1, "attention_dropout": 0.1, "batch_tokens": 300,
-        "accumulate": 2, "threads": 2, "worker_threads": 2, "peak_learning_rate": 0.001, "warmup_updates": 5, "max_updates": 24,
+        "accumulate": 2, "threads": 2, "worker_threads": 2, "warmup_updates": 5, "max_updates": 24,
         "validate_every": 6, "checkpoint_every": 3, "beam_size": 1}
     tiny_run.trained(options, tmp_path / "unbroken")
     tiny_run.trained_though_killed(options, tmp_path / "killed", 5)

@@ -62,7 +62,6 @@ TEST(MasksTest, HidePaddingAndTheFuture) {
   EXPECT_FALSE(PaddingMask(ValidTokens(ids, -1), torch::kFloat32).defined());
 }
 
-// With an identity-like layer each site's zeros can be counted in its output.
 TEST(AttentionTest, ALongWindowIsCutIntoBlocks) {
   ScaledDotProductAttention attention;
   torch::manual_seed(5);

@@ -11,7 +11,7 @@
 namespace attend::nn {
 namespace {
 
-// Largest difference over the largest value.
+// The norm of the difference over that of `b`.
 double Distance(const torch::Tensor& a, const torch::Tensor& b) {
   return ((a - b).norm() / b.norm().clamp_min(1e-12)).item<double>();
 }

@@ -9,6 +9,7 @@
 #include "base/failure.h"
 #include "base/files.h"
 #include "model/adapted_model.h"
+#include "model/directory_writer.h"
 #include "train/checkpoint/checkpoint_store.h"
 #include "train/checkpoint/output_lock.h"
 #include "train/device/device.h"
@@ -133,18 +134,21 @@ RunResult RunOtherRank(TrainOptions given, const RunSettings& settings,
   return result;
 }
 
+fs::path ExportedTo(const TrainOptions& options) {
+  return fs::path(options.output) / (options.adapter.any() ? "adapter" : "model");
+}
+
 // Writes what the run made: a model, or an adapter of the one that it began with.
 void Export(const std::vector<fs::path>& averaged, const TrainOptions& options, const Log& log,
             RunResult* result) {
   const bool adapts = options.adapter.any();
-  const fs::path directory = options.output, exported = directory / (adapts ? "adapter" : "model");
+  const fs::path exported = ExportedTo(options);
   if (averaged.empty()) {
-    throw Error(
-        ErrorKind::kConfiguration,
-        fmt::format("average_best has no checkpoint to average: no validation gave a "
-                    "number before the end; `attend export --checkpoint {} --output {}` "
-                    "makes {} of the last one",
-                    directory.string(), exported.string(), adapts ? "an adapter" : "a model"));
+    throw Error(ErrorKind::kConfiguration,
+                fmt::format("average_best has no checkpoint to average: no validation gave a "
+                            "number before the end; `attend export --checkpoint {} --output {}` "
+                            "makes {} of the last one",
+                            options.output, exported.string(), adapts ? "an adapter" : "a model"));
   }
   result->model = adapts ? fs::path(options.init) : exported;
   if (adapts) result->adapter = exported;
@@ -155,6 +159,7 @@ RunResult RunFirstRank(TrainOptions given, const RunSettings& settings,
                        const std::shared_ptr<ProcessGroup>& group) {
   const fs::path directory = given.output;
   OutputLock lock(directory);
+  CheckReplaceable(ExportedTo(given));
   const Log& log = settings.effects.log;
   if (!group->alone()) log(LogLevel::kInfo, fmt::format("training in {} processes", group->size()));
   Setup setup = SetUp(std::move(given), settings, group.get());

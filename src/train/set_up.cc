@@ -187,6 +187,7 @@ Setup SetUp(TrainOptions options, const RunSettings& settings, ProcessGroup* gro
   // Shards of a batch are what threads share; LibTorch's own would share operations too small.
   SetUpTorch(1);
   const std::shared_ptr<const Model> init = LoadInit(settings, &options, group);
+  CheckArchitecture(options);
   Setup setup;
   setup.task = FindTask(options.model.task)
                    .set_up({&options, &settings, group, device, init, GoesOn(options), log});

@@ -211,6 +211,15 @@ void CheckTexts(TrainOptions options) {
   }
 }
 
+void CheckSchedule(const TrainOptions& options) {
+  const nn::ScheduleKind kind = options.optimization.schedule;
+  CheckDependents(
+      options,
+      {{"peak_learning_rate", kind != nn::ScheduleKind::kNoam, "another schedule than noam"},
+       {"end_learning_rate", kind == nn::ScheduleKind::kCosine, "schedule = cosine"},
+       {"noam_scale", kind == nn::ScheduleKind::kNoam, "schedule = noam"}});
+}
+
 }  // namespace
 
 TrainOptions::TrainOptions(const std::string& task, const std::string& given)
@@ -281,6 +290,26 @@ std::string RecipeToml(TrainOptions& options) {
   return toml;
 }
 
+void CheckDependents(TrainOptions options, const std::vector<DependentOption>& dependents) {
+  TrainOptions usual(options.model.task);
+  const FieldList fields = Fields(options), defaults = Fields(usual);
+  for (const DependentOption& each : dependents) {
+    if (each.counts) continue;
+    const std::string value = fields.Find(each.name)->ValueText();
+    if (value == defaults.Find(each.name)->ValueText()) continue;
+    Refuse(fmt::format("{} is {}, but it counts only with {}; leave it out, or set that", each.name,
+                       value, each.needs));
+  }
+}
+
+void CheckArchitecture(const TrainOptions& options) {
+  const Architecture architecture = options.model.architecture;
+  CheckDependents(options, {{"activation_dropout", architecture == Architecture::kTransformer,
+                             "architecture = transformer"},
+                            {"attention_dropout", architecture != Architecture::kConvolution,
+                             "another architecture than convolution"}});
+}
+
 void CheckTrainOptions(const TrainOptions& options) {
   CheckTexts(options);
   options.task->Check(options);
@@ -290,6 +319,8 @@ void CheckTrainOptions(const TrainOptions& options) {
   if (optimization.schedule != nn::ScheduleKind::kNoam && optimization.peak_learning_rate <= 0) {
     Refuse("peak_learning_rate is 0, expected more for this schedule (0.0005 to 0.003 is usual)");
   }
+  CheckSchedule(options);
+  CheckArchitecture(options);
   if (options.adapter.any() && options.init.empty()) {
     Refuse(
         fmt::format("adapter.rank is {}, but there is no init: name the directory of the model "

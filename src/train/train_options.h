@@ -103,6 +103,19 @@ FieldList RecordedFields(TrainOptions& options);
 // that are not set are left out.
 std::string RecipeToml(TrainOptions& options);
 
+// An option that does something only with another.
+struct DependentOption {
+  std::string name;
+  bool counts = false;
+  std::string needs;  // that other, for people
+};
+// Throws Error(kConfiguration) for one that does not count and has another value than by default.
+void CheckDependents(TrainOptions options, const std::vector<DependentOption>& dependents);
+
+// Throws Error(kConfiguration) for what the architecture has not, which may be known only when the
+// model to fine-tune is.
+void CheckArchitecture(const TrainOptions& options);
+
 // Throws Error(kConfiguration) naming options that contradict each other or are missing.
 void CheckTrainOptions(const TrainOptions& options);
 

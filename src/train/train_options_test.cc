@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "attend/error.h"
+#include "train/tasks/classification/classification_options.h"
 #include "train/tasks/translation/translation_train_options.h"
 
 namespace attend {
@@ -167,6 +168,102 @@ TEST(TrainOptionsTest, OptionsOfOtherTasksAreRefusedWithTheTask) {
               HasSubstr("an option of task language_model or masked_language_model, and"));
   EXPECT_THAT(MessageOf([&] { Fields(others).Get("dropuot", "t"); }), HasSubstr("did you mean"));
   Fields(others).Get("word_dropout", "t");  // which tagging has, too
+}
+
+ClassificationTrainOptions& ClassificationOf(TrainOptions& options) {
+  return dynamic_cast<ClassificationTrainOptions&>(*options.task);
+}
+
+TrainOptions EnoughText() {
+  TrainOptions options("classification", "bert-tiny");
+  ClassificationOf(options).train = {"a"};
+  ClassificationOf(options).vocabulary.made.size = 30;
+  options.output = "out";
+  return options;
+}
+
+TrainOptions EnoughPictures() {
+  TrainOptions options("classification", "vit-tiny");
+  ClassificationOf(options).pictures.train = {"a"};
+  options.output = "out";
+  return options;
+}
+
+std::string ComplaintOf(TrainOptions options, const char* name, const char* value) {
+  Fields(options).Get(name, "t").Parse(value, "t");
+  return Complaint(options);
+}
+
+TEST(TrainOptionsTest, OptionsThatCountOnlyWithOthersAreRefusedWithoutThem) {
+  const std::pair<const char*, const char*> alone[] = {
+      {"peak_learning_rate", "0.001"}, {"end_learning_rate", "0.001"},
+      {"denoising", "infilling"},      {"noise_density", "0.3"},
+      {"mean_noise_span_length", "5"}, {"permute_sentences", "true"},
+      {"protect_examples", "0.2"},     {"shuffle_buffer", "37"}};
+  for (const auto& [name, value] : alone)
+    EXPECT_THAT(ComplaintOf(Enough(), name, value),
+                HasSubstr(std::string(name) + " is " + value + ", but it counts only with"));
+  EXPECT_EQ(ComplaintOf(Enough(), "shuffle_buffer", "100000"), "");  // as by default
+  EXPECT_EQ(ComplaintOf(Enough(), "noam_scale", "2"), "");
+  TrainOptions options = Enough();
+  options.optimization.schedule = nn::ScheduleKind::kCosine;
+  options.optimization.peak_learning_rate = 0.01;
+  EXPECT_EQ(ComplaintOf(options, "end_learning_rate", "0.001"), "");
+  EXPECT_THAT(ComplaintOf(options, "noam_scale", "2"), HasSubstr("schedule = noam"));
+  options = Enough();
+  TranslationOf(options).corpus.bpe_dropout = 0.1;  // reads as training goes
+  EXPECT_EQ(ComplaintOf(options, "shuffle_buffer", "37"), "");
+  options = Enough();
+  Fields(options).Get("protect", "t").Parse("number", "t");
+  EXPECT_EQ(ComplaintOf(options, "protect_examples", "0.2"), "");
+  options = TrainOptions("language_model", "gpt-char");
+  for (const auto& [name, value] : {std::pair{"train_text", "a"}, {"vocab", "v"}, {"output", "o"}})
+    Fields(options).Get(name, "t").Parse(value, "t");
+  EXPECT_THAT(ComplaintOf(options, "shuffle_buffer", "37"), HasSubstr("only with stream"));
+}
+
+TEST(TrainOptionsTest, DropoutThatTheArchitectureHasNotIsRefused) {
+  for (const char* preset : {"tiny", "lstm", "convolution"}) {
+    TrainOptions options("translation", preset);
+    options.output = "out";
+    TranslationOf(options).corpus = TranslationOf(Enough()).corpus;
+    const bool transformer = options.model.architecture == Architecture::kTransformer,
+               convolution = options.model.architecture == Architecture::kConvolution;
+    EXPECT_EQ(Complaint(options), "") << preset;
+    EXPECT_EQ(ComplaintOf(options, "activation_dropout", "0.1").empty(), transformer) << preset;
+    EXPECT_EQ(ComplaintOf(options, "attention_dropout", "0.1").empty(), !convolution) << preset;
+  }
+}
+
+TEST(TrainOptionsTest, ClassifiersOfTextHaveNoOptionOfPictures) {
+  EXPECT_EQ(Complaint(EnoughText()), "");
+  EXPECT_EQ(ComplaintOf(EnoughText(), "valid_count", "0"), "");
+  for (const char* name : {"valid_count", "train_count", "augment.flip", "augment.mixup"})
+    EXPECT_THAT(ComplaintOf(EnoughText(), name, "1"),
+                HasSubstr(std::string(name) + " is given, but preset bert-tiny reads text"));
+  TrainOptions options = EnoughText();
+  ClassificationOf(options).pictures.label_names = {"a", "b"};
+  EXPECT_THAT(Complaint(options), HasSubstr("label_names is given"));
+  options = EnoughText();
+  ClassificationOf(options).pictures.valid = {"a"};
+  EXPECT_THAT(Complaint(options), HasSubstr("valid_pictures is given"));
+}
+
+TEST(TrainOptionsTest, ClassifiersOfPicturesHaveNoOptionOfText) {
+  EXPECT_EQ(Complaint(EnoughPictures()), "");
+  EXPECT_EQ(ComplaintOf(EnoughPictures(), "case", "keep"), "");
+  const std::pair<const char*, const char*> options[] = {
+      {"vocab_size", "30"}, {"vocab_type", "char"}, {"newline", "true"},
+      {"case", "factor"},   {"vocab", "v"},         {"word_dropout", "0.1"}};
+  for (const auto& [name, value] : options)
+    EXPECT_THAT(ComplaintOf(EnoughPictures(), name, value),
+                HasSubstr(std::string(name) + " is given, but preset vit-tiny reads pictures"));
+  EXPECT_THAT(ComplaintOf(EnoughPictures(), "head_bias", "true"), HasSubstr("head_bias is on"));
+  EXPECT_THAT(ComplaintOf(EnoughPictures(), "tie_target_output", "false"),
+              HasSubstr("tie_target_output is off"));
+  TrainOptions table = EnoughPictures();
+  ClassificationOf(table).valid = {"a"};
+  EXPECT_THAT(Complaint(table), HasSubstr("valid_table is given"));
 }
 
 TEST(TrainOptionsTest, MetricsAreThoseOfTheTask) {

@@ -48,6 +48,13 @@ def test_a_student_comes_closer_to_its_teacher(options, teacher, tmp_path):
     assert config["model"]["decoder"]["recurrence"] == "ssru"
 
 
+def test_without_a_teacher_its_options_are_told_to_do_nothing(options, tmp_path):
+    few = student(options) | {"max_updates": 2, "validate_every": 2, "quiet": None}
+    told = "distillation_weight and distillation_temperature count only with teacher"
+    assert told in tiny_run.trained(few | {"distillation_weight": 0.7}, tmp_path / "given").stderr
+    assert told not in tiny_run.trained(few, tmp_path / "none").stderr
+
+
 def test_a_killed_student_goes_on_to_the_same_bytes(options, teacher, tmp_path):
     taught = student(options) | {"teacher": teacher, "distillation_temperature": 2, "quantization_aware": [], "max_updates": 120, "validate_every": 40, "checkpoint_every": 5}
     tiny_run.trained(taught, tmp_path / "unbroken/run")

@@ -220,6 +220,8 @@ def test_a_model_of_the_same_labels_is_fine_tuned(tagger, tagging, tmp_path):
     config = json.loads((tmp_path / "run/model/config.json").read_text(encoding="utf-8"))["model"]
     assert config["label_scheme"] == "iobes"
     assert config["crf"] is True
+    smoothed = options | {"init": tagger, "label_smoothing": 0.1}
+    tiny_run.refused(tiny_run.train(smoothed, tmp_path / "smoothed"), 2, "label_smoothing is for labels by themselves, but crf is on")
     tiny_run.trained({"config": tmp_path / "run/config.toml", "max_updates": 6}, tmp_path / "run")
 
 

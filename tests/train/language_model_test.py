@@ -205,6 +205,18 @@ def test_options_that_cannot_be_are_refused(options, tmp_path, change, parts):
     tiny_run.refused(tiny_run.train(options | change, tmp_path / "run"), 2, *parts)
 
 
+def test_another_vocabulary_is_refused_where_a_run_goes_on(options, tmp_path):
+    """The run went on with the one that it had, and config.toml named the other."""
+    for name, size in (("first", 50), ("other", 40)):
+        attend("vocab", "--input", options["train_text"], "--size", size, "--type", "word", "--quiet", "--output", tmp_path / f"{name}.spm")
+    given = options | {"vocab_type": None, "vocab_size": None, "vocab": tmp_path / "first.spm", "max_updates": 2, "validate_every": 2, "checkpoint_every": 2}
+    tiny_run.trained(given, tmp_path / "run")
+    other = given | {"vocab": tmp_path / "other.spm", "max_updates": 4}
+    tiny_run.refused(tiny_run.train(other, tmp_path / "run"), 2, "can't go on from", "vocabulary holds other text")
+    assert "first.spm" in (tmp_path / "run/config.toml").read_text(encoding="utf-8")
+    tiny_run.trained(other | {"vocab": given["vocab"]}, tmp_path / "run")
+
+
 def test_a_translator_refuses_the_model_and_names_the_command(run):
     done = subprocess.run([tiny_run.ATTEND, "translate", "--model", run / "model"], input="x\n", capture_output=True, text=True, check=False)
     assert done.returncode == 2

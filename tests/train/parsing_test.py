@@ -75,6 +75,10 @@ def test_a_model_proves_itself_in_f32_and_int8(run, tmp_path):
 
 def test_tags_may_be_of_punctuation_alone(treebank, tmp_path):
     tiny_run.trained(OPTIONS | STACKS | treebank | {"tree_tags": "punctuation", "next_word=false": [], "max_updates": 80}, tmp_path / "run")
+    # All words but punctuation have one tag, which says nothing.
+    assert "tagging_accuracy" not in json.loads((tmp_path / "run/result.json").read_text(encoding="utf-8"))
+    validations = [row["validation"] for row in tiny_run.metrics(tmp_path / "run") if "validation" in row]
+    assert validations and not any("tagging_accuracy" in each for each in validations)
     config = json.loads((tmp_path / "run/model/config.json").read_text(encoding="utf-8"))
     assert config["model"]["tags"] == [".", "XX"] and not config["model"]["next_word_input"]
     assert config["model"]["constituents"] == ["NP", "PP", "S", "VP"] and config["tokenization"]["punctuation"] == ["."] and config["tokenization"]["maybe_punctuation"] == []
@@ -129,6 +133,7 @@ def test_what_is_no_treebank_is_refused(treebank, tmp_path, text, part):
 @pytest.mark.parametrize(("options", "part"), [
     ({"tie_source_target": []}, "tie_source_target is on, but a parser writes symbols"), ({"tree_tags": "some"}, "tree"),
     ({"encoder.d_model": 48}, "decoder.d_model is 32, expected encoder.d_model (48)"), ({"languages": ["en", "de"]}, "languages holds 2"),
+    ({"tree_tags": "punctuation", "early_stopping_metric": "tagging_accuracy"}, "tree_tags is punctuation"),
     ({"train_weights": ["1", "2"]}, "train_weights holds 2 numbers for 1 files of train_trees")])
 def test_wrong_options_are_refused(treebank, tmp_path, options, part):
     tiny_run.refused(tiny_run.train(OPTIONS | STACKS | treebank | options, tmp_path / "run"), 2, part)

@@ -94,7 +94,7 @@ def test_a_request_may_switch_them_off(run, tmp_path):
 
 @pytest.mark.parametrize("stream", [False, True])
 def test_a_killed_run_goes_on_to_the_same_bytes(run, tmp_path, stream):
-    options = run[0] | ({"stream": None, "shuffle_buffer": 37} if stream else {})
+    options = run[0] | ({"stream": [], "shuffle_buffer": 37} if stream else {})
     tiny_run.trained(options, tmp_path / "unbroken")
     with subprocess.Popen(tiny_run.command_line(options | {"max_updates": 40}, tmp_path / "run"), env=tiny_run.environment(),
                           stderr=subprocess.PIPE) as process:

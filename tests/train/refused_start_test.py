@@ -91,6 +91,15 @@ def test_text_that_does_not_match_is_refused(options, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+def test_what_the_model_would_replace_is_checked_before_training(options, tmp_path):
+    """It was refused after the last update."""
+    notes = tmp_path / "out/model/notes.txt"
+    notes.parent.mkdir(parents=True)
+    notes.write_text("mine\n", encoding="utf-8")
+    tiny_run.refused(tiny_run.train(options | {"max_updates": 2}, tmp_path / "out"), 2, "holds more than a model ('notes.txt')")
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["model"] and notes.exists()
+
+
 def test_what_is_cheap_is_checked_before_a_vocabulary_is_made(options, tmp_path):
     short = tmp_path / "short"
     short.write_text("eins\n", encoding="utf-8")

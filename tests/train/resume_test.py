@@ -42,6 +42,11 @@ def operations_of_one_checkpoint(operations):
     return operations[first - 1 : last + 1]
 
 
+def test_a_checkpoint_makes_all_logs_durable_first(unbroken):
+    synced = {pathlib.Path(path).name for _, kind, path in operations_of_one_checkpoint(unbroken[1]) if kind == "fsync"}
+    assert {"metrics.jsonl", "samples.jsonl", "timing.jsonl", "events.out.tfevents.attend"} <= synced
+
+
 def test_an_unbroken_run_repeats(options, unbroken, tmp_path):
     tiny_run.trained(options, tmp_path / "run")
     tiny_run.assert_same(tmp_path / "run", unbroken[0])

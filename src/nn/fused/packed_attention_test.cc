@@ -95,6 +95,5 @@ TEST(PackedAttentionTest, OffsetsThatDoNotFitAreErrors) {
   EXPECT_THROW(attend(Offsets({2, 1, 2}), keys), Error);
 }
 
-// The places of sentences of one token are a single 0 that is read again and again.
 }  // namespace
 }  // namespace attend::nn

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "attend/nn/decoder_state.h"
 #include "nn/fused/fused_function.h"
 
 namespace attend::nn {
@@ -96,8 +97,19 @@ torch::Tensor PlainScan(const torch::Tensor& keep_BTD, const torch::Tensor& inpu
   return states.empty() ? input_BTD : torch::stack(states, 1);
 }
 
+torch::Tensor PlainPackedScan(const torch::Tensor& keep_RD, const torch::Tensor& input_RD,
+                              const torch::Tensor& offsets_B1) {
+  const torch::Tensor state_BTD =
+      PlainScan(PadSentences(keep_RD, offsets_B1), PadSentences(input_RD, offsets_B1));
+  const torch::Tensor lengths_B1 = offsets_B1.diff().unsqueeze(1);
+  const torch::Tensor places_R =
+      (torch::arange(state_BTD.size(1)) < lengths_B1).flatten().nonzero().squeeze(1);
+  return state_BTD.flatten(0, 1).index_select(0, places_R.to(state_BTD.device()));
+}
+
 torch::Tensor Scan(const torch::Tensor& keep_RD, const torch::Tensor& input_RD,
                    const torch::Tensor& offsets_B1) {
+  if (!HasKernels(input_RD)) return PlainPackedScan(keep_RD, input_RD, offsets_B1);
   return ScanFunction::apply(keep_RD.contiguous(), input_RD.contiguous(), offsets_B1);
 }
 

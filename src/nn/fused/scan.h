@@ -11,7 +11,10 @@ namespace attend::nn {
 torch::Tensor Scan(const torch::Tensor& keep_RD, const torch::Tensor& input_RD,
                    const torch::Tensor& offsets_B1);
 
-// The same over padded sentences, by LibTorch's operations.
+// The same by LibTorch's operations, on any device and of any type.
+torch::Tensor PlainPackedScan(const torch::Tensor& keep_RD, const torch::Tensor& input_RD,
+                              const torch::Tensor& offsets_B1);
+// Over padded sentences.
 torch::Tensor PlainScan(const torch::Tensor& keep_BTD, const torch::Tensor& input_BTD);
 
 }  // namespace attend::nn

@@ -42,6 +42,21 @@ TEST(ScanTest, EqualsThePlainVersion) {
   }
 }
 
+// As of a GPU's tensors, which the kernels can't read either.
+TEST(ScanTest, TypesWithoutKernelsTakeThePlainVersion) {
+  torch::manual_seed(6);
+  const torch::Tensor offsets =
+      torch::tensor(std::vector<int64_t>(kOffsets.begin(), kOffsets.end()));
+  const torch::Tensor keep = torch::rand({8, 5}, torch::kBFloat16).requires_grad_(),
+                      input = torch::randn({8, 5}, torch::kBFloat16).requires_grad_();
+  const torch::Tensor found = Scan(keep, input, offsets), plain = PlainOfPacked(keep, input);
+  EXPECT_TRUE(torch::equal(found, plain));
+  const auto of_found = torch::autograd::grad({found.sum()}, {keep, input}),
+             of_plain = torch::autograd::grad({plain.sum()}, {keep, input});
+  for (size_t i = 0; i < of_found.size(); ++i)
+    EXPECT_TRUE(torch::allclose(of_found[i], of_plain[i], 1e-2, 1e-2)) << i;
+}
+
 TEST(ScanTest, IsTheFormula) {
   const torch::Tensor keep = torch::full({4, 1}, 0.5), input = torch::ones({4, 1});
   const torch::Tensor found = Scan(keep, input, torch::tensor({0, 3, 4}));

@@ -1,30 +1,14 @@
 #include "nn/measure/layer_cost.h"
 
-#include <c10/util/ThreadLocalDebugInfo.h>
-
 #include <algorithm>
 #include <unordered_map>
 #include <vector>
 
 #include "nn/measure/table1_layer.h"
+#include "nn/measure/tensor_bytes.h"
 
 namespace attend::nn {
 namespace {
-
-// Bytes of this thread's CPU tensors since it was made.
-class TensorBytes : public c10::MemoryReportingInfoBase {
- public:
-  void reportMemoryUsage(void*, int64_t bytes, size_t, size_t, c10::Device) override {
-    now_ += bytes;
-    most_ = std::max(most_, now_);
-  }
-  bool memoryProfilingEnabled() const override { return true; }
-  int64_t now() const { return now_; }
-  int64_t most() const { return most_; }
-
- private:
-  int64_t now_ = 0, most_ = 0;
-};
 
 std::vector<torch::Tensor> InputAndWeights(Table1Layer& layer, const torch::Tensor& x_ND) {
   std::vector<torch::Tensor> all = layer.parameters();

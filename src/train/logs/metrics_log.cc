@@ -76,7 +76,7 @@ void AppendFile::Sync() {
 MetricsLog::MetricsLog(const fs::path& path, int64_t last_update)
     : file_(path, SizeUpTo(path, last_update)) {}
 
-void MetricsLog::Append(const Json& line) { file_.Append(line.dump() + "\n"); }
+void MetricsLog::Append(const Json& line) { file_.Append(Dump(line) + "\n"); }
 
 void ForEachMetric(const fs::path& path, const std::function<void(const Json&)>& use) {
   ForEachObject(path, [&](const Json& value, size_t) {

@@ -29,6 +29,8 @@ class TensorBoardWriter {
   // The last event: the run succeeded, with these figures.
   void Finish(int64_t update, double wall_time,
               const std::vector<std::pair<std::string, float>>& scalars);
+  // Makes what was appended durable.
+  void Sync() { file_.Sync(); }
 
  private:
   AppendFile file_;

@@ -129,6 +129,8 @@ void TrainingLogs::LogEnd(const TrainState& state, const Json& scores) {
 void TrainingLogs::Sync() {
   metrics_.Sync();
   samples_.Sync();
+  timing_.Sync();
+  tensorboard_.Sync();
 }
 
 }  // namespace attend

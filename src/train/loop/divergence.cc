@@ -4,12 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <limits>
 #include <numeric>
 #include <vector>
 
-#include "base/json.h"
+#include "train/logs/metrics_log.h"
 
 namespace attend {
 namespace {
@@ -20,14 +19,12 @@ constexpr double kMargin = 1.2;
 // Of each update; NaN where it was skipped.
 std::vector<double> LossesIn(const std::filesystem::path& metrics) {
   std::vector<double> losses;
-  std::ifstream file(metrics);
-  for (std::string text; std::getline(file, text);) {
-    const Json line = ParseJson(text, metrics.string());
+  ForEachMetric(metrics, [&](const Json& line) {
     const auto loss = line.find("loss");
-    if (loss == line.end()) continue;
+    if (loss == line.end()) return;
     const bool counts = loss->is_number() && !line.contains("skipped");
     losses.push_back(counts ? loss->get<double>() : std::numeric_limits<double>::quiet_NaN());
-  }
+  });
   return losses;
 }
 

@@ -24,6 +24,7 @@ TEST(Divergence, IsALossThatEndsAboveItsBeginningAndGuessing) {
   EXPECT_EQ(Of({"5", "4", "5.1"}), "");  // noise
   EXPECT_EQ(Of({}), "");
   EXPECT_EQ(Of({"6e7"}), "");
+  EXPECT_EQ(Of({"5", "4", "3}\n{\"upd"}), "");  // cut by a kill, as every reader takes it
   EXPECT_THAT(Of({"5", "4", "6e7"}), testing::HasSubstr("ended at 6e+07, above the 5 of"));
   EXPECT_THAT(Of({"5", "4", "null"}), testing::HasSubstr("1 of the last 1 updates were skipped"));
 }

@@ -18,7 +18,7 @@ struct SpeedPlan {
 };
 
 // Takes `plan.warm_up` updates, and then `plan.updates` that are measured, at a learning rate of 0.
-// `now` gives seconds. Examples have columns "source" and "target".
+// `now` gives seconds.
 TrainingSpeed MeasureUpdates(const SpeedPlan& plan, TrainingTask* task, Learner* learner,
                              BatchStream* batches, const std::function<double()>& now);
 

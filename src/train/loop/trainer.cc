@@ -169,6 +169,13 @@ TrainOutcome Trainer::RunUpdates() {
     GlobalBatch batch = NextBatch();
     const int64_t budget = options_.run.max_target_tokens;
     if (budget > 0 && state_.target_tokens + batch.targets > budget) {
+      if (state_.update == 0) {
+        throw Error(ErrorKind::kConfiguration,
+                    fmt::format("max_target_tokens is {}, but the first update has {} targets: "
+                                "nothing would be trained; give more, or make updates smaller by "
+                                "batch_tokens and accumulate",
+                                budget, batch.targets));
+      }
       reason = fmt::format("max_target_tokens ({}) reached", budget);
       break;
     }

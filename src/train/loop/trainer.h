@@ -43,8 +43,8 @@ class Trainer {
   TrainOutcome Run();
 
   const TrainState& state() const { return state_; }
-  // The average of the checkpoints that the options name, of the moving average where there is one.
-  // Call after Run, on rank 0.
+  // The directories of the checkpoints that the options average into the model. Call after Run, on
+  // rank 0.
   std::vector<std::filesystem::path> AveragedDirectories() const;
   // Logs that the finished run was tested, or has no test set. Call after Run, on rank 0.
   void LogEnd(const Json& scores);

@@ -90,6 +90,19 @@ TEST_F(TrainerTest, StopsAtTheBudgetOfTargetsAndOfEpochs) {
   EXPECT_EQ(state_.update, 3);
 }
 
+TEST_F(TrainerTest, ABudgetBelowTheFirstUpdateIsRefused) {
+  options_.run.max_target_tokens = 3;
+  LineTask task;
+  try {
+    Run(&task);
+    FAIL() << "a model was left as it began";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kConfiguration);
+    EXPECT_THAT(error.what(), HasSubstr("max_target_tokens is 3, but the first update has 4"));
+  }
+  EXPECT_FALSE(fs::exists(fs::path(options_.output) / "checkpoints"));
+}
+
 TEST_F(TrainerTest, TimeLeftIsUntilTheFirstBound) {
   options_.run.report_every = 10;
   std::vector<double> left;

@@ -8,15 +8,18 @@
 namespace attend {
 
 void LabelOptions::Check(const TrainOptions& options) const {
-  const auto refuse = [](const std::string& message) {
-    throw Error(ErrorKind::kConfiguration, message);
-  };
   CheckOneText(options);
-  if (train.empty()) refuse(fmt::format("train_{} is needed", kind()));
+  if (train.empty())
+    throw Error(ErrorKind::kConfiguration, fmt::format("train_{} is needed", kind()));
   CheckNotStandardInput(("train_" + kind()).c_str(), train);
   CheckNotStandardInput(("valid_" + kind()).c_str(), valid);
   CheckNotStandardInput(("test_" + kind()).c_str(), test);
   vocabulary.Check(options);
+  CheckHead(options);
+}
+
+void LabelOptions::CheckHead(const TrainOptions& options) {
+  const auto refuse = [](const char* message) { throw Error(ErrorKind::kConfiguration, message); };
   if (options.model.head_bias)
     refuse("head_bias is on, but it is for a vocabulary: labels always have a bias; leave it out");
   if (!options.model.tie_target_output) {

@@ -25,6 +25,8 @@ struct LabelOptions : TaskOptions {
   double word_dropout = 0;
 
  protected:
+  // Throws Error(kConfiguration) for options of a head over a vocabulary.
+  static void CheckHead(const TrainOptions& options);
   // Under those names; `what` tells what they hold.
   FieldList FilesFields(const std::string& what, Traits of_train = kRequired);
   FieldList WordDropoutField();

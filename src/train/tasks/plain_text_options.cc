@@ -30,6 +30,7 @@ void PlainTextOptions::Check(const TrainOptions& options) const {
   CheckNotStandardInput("valid_text", valid_text);
   CheckNotStandardInput("test_text", test_text);
   vocabulary.Check(options);
+  CheckDependents(options, {{"shuffle_buffer", stream, "stream"}});
 }
 
 }  // namespace attend

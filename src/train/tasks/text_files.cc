@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "attend/error.h"
+#include "text/utf8.h"
 #include "train/train_options.h"
 
 namespace attend {
@@ -37,6 +38,10 @@ void CheckOneText(const TrainOptions& options) {
 void CheckReadable(const std::vector<std::string>& files, FormatCheck check) {
   std::string line;
   for (const std::string& file : files) LineReader(file, check).Next(&line);
+}
+
+std::string ShortName(const std::filesystem::path& file) {
+  return RepairUtf8(file.filename().string());
 }
 
 void AddDigests(const std::string& name, const Corpus* corpus, Json* digests) {

@@ -1,8 +1,9 @@
-// The files of text that a run names. No Torch here.
+// The files that a run names. No Torch here.
 #ifndef ATTEND_TRAIN_TASKS_TEXT_FILES_H_
 #define ATTEND_TRAIN_TASKS_TEXT_FILES_H_
 
 #include <cstddef>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -29,6 +30,9 @@ void CheckOneText(const TrainOptions& options);
 // Throws Error(kInput) for a file that can't be read: better known before a vocabulary is made,
 // which may take long.
 void CheckReadable(const std::vector<std::string>& files, FormatCheck check);
+
+// A file's name without its folder, which no model knows of, as UTF-8.
+std::string ShortName(const std::filesystem::path& file);
 
 // The texts of a task whose examples come from one column.
 struct TaskTexts {

@@ -29,7 +29,8 @@ std::shared_ptr<const Vocabulary> OwnVocabulary(const TaskSetup& setup,
     }
     return Vocabulary::FromBytes(bytes, options.init);
   }
-  if (setup.goes_on) {
+  // What is given is read again, and compared with what the run began with.
+  if (setup.goes_on && (choice.Makes(options) || !options.init.empty())) {
     return Vocabulary::Load(std::filesystem::path(options.output) / kJointVocabularyFile);
   }
   if (!choice.vocab.empty()) return Vocabulary::Load(choice.vocab);

@@ -5,6 +5,25 @@
 #include "attend/error.h"
 
 namespace attend {
+namespace {
+
+// Options of what the model does not read.
+void RefuseGiven(const std::string& given, const std::string& preset, const char* reads) {
+  throw Error(ErrorKind::kConfiguration,
+              fmt::format("{} is given, but preset {} reads {}; choose another preset, or leave it "
+                          "out",
+                          given, preset, reads));
+}
+
+// The first whose value is another one than in `defaults`, which are of the same struct; empty:
+// none.
+std::string FirstOther(const FieldList& fields, const FieldList& defaults) {
+  for (const Field& field : fields.fields())
+    if (field.ValueText() != defaults.Find(field.name)->ValueText()) return field.name;
+  return "";
+}
+
+}  // namespace
 
 std::unique_ptr<TaskOptions> ClassificationTrainOptions::Clone() const {
   return std::make_unique<ClassificationTrainOptions>(*this);
@@ -24,23 +43,21 @@ FieldList ClassificationTrainOptions::FieldsFor(const TrainOptions& options) {
 }
 
 void ClassificationTrainOptions::Check(const TrainOptions& options) const {
-  const auto refuse = [&](const char* given, const char* reads) {
-    throw Error(
-        ErrorKind::kConfiguration,
-        fmt::format("{} is given, but preset {} reads {}; choose another preset, or leave it "
-                    "out",
-                    given, options.preset, reads));
-  };
+  ClassificationTrainOptions own = *this, none;
   if (!options.model.patches) {
-    if (pictures.any()) refuse("train_pictures, valid_pictures or test_pictures", "text");
+    const std::string given = FirstOther(Fields(own.pictures), Fields(none.pictures));
+    if (!given.empty()) RefuseGiven(given, options.preset, "text");
     LabelOptions::Check(options);
     return;
   }
-  if (!train.empty() || !valid.empty() || !test.empty())
-    refuse("train_table, valid_table or test_table", "pictures");
-  if (word_dropout > 0) refuse("word_dropout", "pictures");
-  if (!vocabulary.vocab.empty()) refuse("vocab", "pictures");
-  if (vocabulary.made.size > 0) refuse("vocab_size", "pictures");
+  const auto of_text = [&](ClassificationTrainOptions& each) {
+    FieldList fields = each.FilesFields("");
+    fields.Nest("", each.WordDropoutField()).Nest("", each.vocabulary.FieldsFor(options));
+    return fields;
+  };
+  const std::string given = FirstOther(of_text(own), of_text(none));
+  if (!given.empty()) RefuseGiven(given, options.preset, "pictures");
+  CheckHead(options);
   pictures.Check(options);
 }
 

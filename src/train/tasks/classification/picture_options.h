@@ -18,7 +18,6 @@ struct PictureOptions {
   // Throws Error(kConfiguration) for options that contradict each other.
   void Check(const TrainOptions& options) const;
   bool validates() const { return !valid.empty() || valid_count > 0; }
-  bool any() const { return !train.empty() || !valid.empty() || !test.empty(); }
 
   std::vector<std::string> train, valid, test;
   std::vector<std::string> label_names;

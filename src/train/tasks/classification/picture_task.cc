@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <utility>
 
 #include "attend/classifier.h"
@@ -19,6 +18,7 @@
 #include "train/tasks/label_export.h"
 #include "train/tasks/packed_batch.h"
 #include "train/tasks/run_model.h"
+#include "train/tasks/text_files.h"
 #include "train/tasks/validation.h"
 
 namespace attend {
@@ -35,11 +35,6 @@ torch::Tensor SharesOf(const Examples& examples, int64_t labels) {
     row += labels;
   }
   return shares_BL;
-}
-
-// Files' names without their folders, which no model knows of.
-std::string ShortName(const std::string& name) {
-  return std::filesystem::path(name).filename().string();
 }
 
 // To the size that the report shows it in.

@@ -6,8 +6,10 @@
 
 #include "attend/error.h"
 #include "base/counted.h"
+#include "base/excerpt.h"
 #include "base/random.h"
 #include "base/thread_pool.h"
+#include "text/utf8.h"
 #include "train/tasks/classification/classification_options.h"
 #include "train/tasks/classification/picture_task.h"
 
@@ -73,6 +75,18 @@ SurveyedPictures Open(const TaskSetup& setup, const std::vector<std::string>& pa
   return pictures;
 }
 
+// config.json holds them.
+void CheckLabels(const PictureSet& pictures) {
+  for (int64_t i = 0; i < pictures.size(); ++i) {
+    const std::string& label = pictures.label_names()[pictures.label(i)];
+    if (IsValidUtf8(label)) continue;
+    throw Error(ErrorKind::kInput,
+                fmt::format("the label '{}' of '{}' is not UTF-8, which labels are; rename its "
+                            "folder, or write its table in UTF-8",
+                            Excerpt(label), Printable(pictures.name(i))));
+  }
+}
+
 bool KnowsAny(const std::vector<std::string>& known, const std::vector<std::string>& labels) {
   return std::ranges::any_of(labels, [&](const std::string& label) {
     return std::ranges::find(known, label) != known.end();
@@ -119,6 +133,7 @@ std::unique_ptr<TrainingTask> SetUpPictures(const TaskSetup& setup) {
   SurveyedPictures train = OpenTraining(setup, own);
   model.head = HeadKind::kLabels;
   model.head_bias = model.head_transform = false;
+  CheckLabels(*train.set);
   model.labels = train.set->label_names();
   model.source_vocab_size = model.target_vocab_size = 0;
   if (model.labels.size() < 2) {

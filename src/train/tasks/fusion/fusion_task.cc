@@ -18,6 +18,7 @@
 #include "train/tasks/fusion/fusion_export.h"
 #include "train/tasks/fusion/fusion_options.h"
 #include "train/tasks/fusion/item_scores.h"
+#include "train/tasks/text_files.h"
 #include "train/tasks/validation.h"
 
 namespace attend {
@@ -43,7 +44,7 @@ torch::Tensor LabelsOf(const Examples& examples) {
 
 std::string Shown(const Item& item) {
   if (item.text) return *item.text;
-  return item.id.empty() ? item.picture.filename().string() : item.id;
+  return item.id.empty() ? ShortName(item.picture) : item.id;
 }
 
 }  // namespace

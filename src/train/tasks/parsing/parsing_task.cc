@@ -136,8 +136,9 @@ ValidationResult ParsingTask::Validate() {
                     {"precision", counts.precision()},
                     {"recall", counts.recall()},
                     {"exact_match", counts.exact_match()},
-                    {"tagging_accuracy", counts.tagging_accuracy()},
                     {"errors", static_cast<double>(counts.errors + counts.skipped)}};
+  if (ParsingOf(options_).TellsTagsApart())
+    result.metrics["tagging_accuracy"] = counts.tagging_accuracy();
   for (size_t i = 0; i < std::min(kShown, parsed.size()); ++i)
     result.samples.push_back({JoinWords(parsed[i].words), expected[i], parsed[i].tree});
   return result;
@@ -184,13 +185,14 @@ Json ParsingTask::TestText(const TestSetting& setting) {
   WriteFileAtomically(setting.output / "test_output.txt", found);
   WriteFileAtomically(setting.output / "test_reference.txt", references);
   const BracketCounts counts = CountBrackets(parsed, expected);
-  return {{"f1", counts.f1()},
-          {"precision", counts.precision()},
-          {"recall", counts.recall()},
-          {"exact_match", counts.exact_match()},
-          {"tagging_accuracy", counts.tagging_accuracy()},
-          {"sentences", counts.sentences},
-          {"errors", counts.errors + counts.skipped}};
+  Json scores = {{"f1", counts.f1()},
+                 {"precision", counts.precision()},
+                 {"recall", counts.recall()},
+                 {"exact_match", counts.exact_match()}};
+  if (ParsingOf(options_).TellsTagsApart()) scores["tagging_accuracy"] = counts.tagging_accuracy();
+  scores["sentences"] = counts.sentences;
+  scores["errors"] = counts.errors + counts.skipped;
+  return scores;
 }
 
 }  // namespace attend

@@ -50,6 +50,11 @@ void ParsingTrainOptions::Check(const TrainOptions& options) const {
   CheckNotStandardInput("valid_trees", valid);
   CheckNotStandardInput("test_trees", test);
   vocabulary.Check(options);
+  if (!TellsTagsApart() && options.run.early_stopping_metric == "tagging_accuracy") {
+    refuse(
+        "early_stopping_metric is tagging_accuracy, but tree_tags is punctuation: tags that are "
+        "not told apart have no accuracy; choose f1");
+  }
 }
 
 ParsingTrainOptions& ParsingOf(TrainOptions& options) {

@@ -24,6 +24,7 @@ struct ParsingTrainOptions : TaskOptions {
   FieldList FieldsFor(const TrainOptions& options) override;
   void Check(const TrainOptions& options) const override;
   bool validates() const override { return !valid.empty(); }
+  bool TellsTagsApart() const { return tags == TagChoice::kAll; }
 
   std::vector<std::string> train, valid, test;
   std::vector<double> weights;  // of `train`; empty: 1 each

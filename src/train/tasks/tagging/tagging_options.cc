@@ -30,6 +30,10 @@ FieldList TaggingOptions::FieldsFor(const TrainOptions& options) {
 
 void TaggingOptions::Check(const TrainOptions& options) const {
   LabelOptions::Check(options);
+  CheckSmoothing(options);
+}
+
+void TaggingOptions::CheckSmoothing(const TrainOptions& options) const {
   if (crf && options.optimization.label_smoothing > 0) {
     throw Error(ErrorKind::kConfiguration,
                 "label_smoothing is for labels by themselves, but crf is on; set label_smoothing "

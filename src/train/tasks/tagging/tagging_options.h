@@ -19,6 +19,8 @@ struct TaggingOptions : LabelOptions {
   void Check(const TrainOptions& options) const override;
   std::vector<LabelledItem> Read(const std::vector<std::string>& files) const override;
   std::string kind() const override { return "columns"; }
+  // Throws Error(kConfiguration) where a CRF, maybe of the model to fine-tune, leaves none.
+  void CheckSmoothing(const TrainOptions& options) const;
 
   ColumnChoice columns;
   SchemeChoice scheme = SchemeChoice::kAuto;

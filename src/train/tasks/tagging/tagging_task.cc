@@ -165,6 +165,7 @@ Json TaggingTask::TestModel(const TestSetting& setting, const std::vector<Labell
 std::unique_ptr<TrainingTask> SetUpTagging(const TaskSetup& setup) {
   auto& own = dynamic_cast<TaggingOptions&>(*setup.options->task);
   TakeHeadOption(setup, "crf", &own.crf, &setup.options->model.crf);
+  own.CheckSmoothing(*setup.options);
   LabelledTexts texts = ReadTexts(setup);
   ChooseScheme(setup, &texts);
   return std::make_unique<TaggingTask>(setup, SetUpLabelCorpora(setup, std::move(texts)));

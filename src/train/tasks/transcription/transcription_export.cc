@@ -11,6 +11,7 @@
 #include "train/tasks/packed_batch.h"
 #include "train/tasks/run_model.h"
 #include "train/tasks/text_export.h"
+#include "train/tasks/text_files.h"
 
 namespace attend {
 namespace {
@@ -55,7 +56,7 @@ Json SampleSounds(const RecordingCorpus& recordings) {
   std::vector<Sample> samples;
   for (int64_t i = 0; i < std::min(kExportedSamples, recordings.size()); ++i) {
     Sample& sample = samples.emplace_back();
-    sample.source = recordings.item(i).path.filename().string();
+    sample.source = ShortName(recordings.item(i).path);
     sample.sound = SixteenBits(recordings.Samples(i));
     if (std::ssize(sample.sound) > kMostSamples) sample.sound.resize(kMostSamples);
   }

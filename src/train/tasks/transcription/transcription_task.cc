@@ -18,6 +18,7 @@
 #include "train/loop/training_speed.h"
 #include "train/tasks/packed_batch.h"
 #include "train/tasks/run_model.h"
+#include "train/tasks/text_files.h"
 #include "train/tasks/transcription/transcription.h"
 #include "train/tasks/transcription/transcription_export.h"
 #include "train/tasks/transcription/transcription_train_options.h"
@@ -126,7 +127,7 @@ ValidationResult TranscriptionTask::Validate() {
                     {"cer", Rate(ErrorUnit::kCharacters, found, expected)}};
   const SoundFrames frames(*config().frames);
   for (int64_t i = 0; i < std::min(kShown, valid.size()); ++i) {
-    const std::string name = valid.item(i).path.filename().string();
+    const std::string name = ShortName(valid.item(i).path);
     const Picture picture =
         DrawSpectrogram(frames.Of(valid.Samples(i), name), frames.input().mels, kMostColumns);
     result.samples.push_back({name, expected[i], found[i], PngDataUrl(picture)});

@@ -182,6 +182,18 @@ void CheckBefore(TrainOptions* options, const RunSettings& settings) {
   CheckFilters(corpus.filters, options->model);
 }
 
+// Not refused: the recipe of a student has them for `attend distill`, which may name no teacher.
+void WarnOfDistillation(const TaskSetup& setup) {
+  const TranslationTrainOptions &own = TranslationOf(*setup.options), usual;
+  if (!own.teacher.empty()) return;
+  if (own.distillation_weight == usual.distillation_weight &&
+      own.distillation_temperature == usual.distillation_temperature)
+    return;
+  setup.log(LogLevel::kWarning,
+            "distillation_weight and distillation_temperature count only with teacher, which is "
+            "not given");
+}
+
 }  // namespace
 
 std::unique_ptr<TrainingTask> SetUpTranslation(const TaskSetup& setup) {
@@ -189,6 +201,7 @@ std::unique_ptr<TrainingTask> SetUpTranslation(const TaskSetup& setup) {
   const RunSettings& settings = *setup.settings;
   CorpusOptions& corpus = TranslationOf(options).corpus;
   CheckBefore(&options, settings);
+  WarnOfDistillation(setup);
   std::optional<ParallelText> test = TestText(corpus);
   Vocabularies vocabularies = SharedVocabularies(setup);
   if (!MakesVocabulary(options)) {

@@ -262,6 +262,19 @@ void CheckSampling(const CorpusOptions& corpus, bool makes_vocabulary) {
   }
 }
 
+// Of options that need others. Placeholders may come from the model to fine-tune.
+void CheckNeeds(const CorpusOptions& corpus, const TrainOptions& options) {
+  const bool denoises = corpus.objective == TrainingObjective::kDenoising;
+  const bool protects = !corpus.protection.empty() || !options.init.empty();
+  const char* const objective = "objective = denoising";
+  CheckDependents(options, {{"denoising", denoises, objective},
+                            {"noise_density", denoises, objective},
+                            {"mean_noise_span_length", denoises, objective},
+                            {"permute_sentences", denoises, objective},
+                            {"protect_examples", protects, "protect or protect_patterns"},
+                            {"shuffle_buffer", corpus.Streams(), "stream"}});
+}
+
 }  // namespace
 
 void CheckOrder(const TranslationTrainOptions& own) {
@@ -315,6 +328,7 @@ void TranslationTrainOptions::Check(const TrainOptions& options) const {
   CheckDistillation(*this, options);
   CheckVocabularyOptions(corpus, !options.init.empty());
   CheckSampling(corpus, MakesVocabulary(options));
+  CheckNeeds(corpus, options);
   if (!corpus.protection.empty()) const SpanFinder checks_expressions(corpus.protection);
   const std::string& metric = options.run.early_stopping_metric;
   const bool of_outputs = metric == "bleu" || metric == "chrf" || metric == "exact_match";
