@@ -184,7 +184,8 @@ void CheckBefore(TrainOptions* options, const RunSettings& settings) {
 
 // Not refused: the recipe of a student has them for `attend distill`, which may name no teacher.
 void WarnOfDistillation(const TaskSetup& setup) {
-  const TranslationTrainOptions &own = TranslationOf(*setup.options), usual;
+  const TranslationTrainOptions& own = TranslationOf(*setup.options);
+  const TranslationTrainOptions usual{};
   if (!own.teacher.empty()) return;
   if (own.distillation_weight == usual.distillation_weight &&
       own.distillation_temperature == usual.distillation_temperature)
