@@ -18,7 +18,7 @@ constexpr size_t kLargeBody = 16384;
 // Requests that wait for their worker. Small ones take it a moment each, large ones up to seconds.
 constexpr size_t kMostSmall = 256, kMostLarge = 16;
 
-bool IsLarge(const HttpRequest& request) { return request.body.size() >= kLargeBody; }
+bool IsLarge(const Exchange& exchange) { return exchange.body_bytes() >= kLargeBody; }
 
 // The key that the header gives; empty where it gives none.
 std::string HeaderKey(const HttpRequest& request) {
@@ -94,7 +94,7 @@ void Router::Handle(const ExchangePtr& exchange) const {
 }
 
 void Router::Continue(const ExchangePtr& exchange, bool large, std::function<void()> work) const {
-  Worker& worker = large || IsLarge(exchange->request()) ? *large_ : *small_;
+  Worker& worker = large || IsLarge(*exchange) ? *large_ : *small_;
   worker.Continue(std::move(work));
 }
 
@@ -137,7 +137,7 @@ std::string Router::LinkTo(const std::string& path, const HttpRequest& request) 
 void Router::Begin(const ExchangePtr& exchange, const Route& route) const {
   if (stopping_) RefuseWork();
   const HttpRequest& request = exchange->request();
-  Worker& worker = IsLarge(request) ? *large_ : *small_;
+  Worker& worker = IsLarge(*exchange) ? *large_ : *small_;
   if (!worker.HasRoom()) RefuseWork();
   if (route.effort == Effort::kModel && !models_->HaveRoom()) RefuseWork();
   if (HeaderTells(route.key, request)) CheckClient(exchange, HeaderKey(request));
@@ -195,11 +195,12 @@ void Router::CheckClient(const ExchangePtr& exchange, const std::string& key) co
 // A body that can't be read counts as well.
 RequestBody Router::ReadBody(const ExchangePtr& exchange) const {
   const HttpRequest& request = exchange->request();
+  const std::string bytes = exchange->TakeBody();
   std::optional<RequestBody> body;
   std::exception_ptr fault;
   std::string key;
   try {
-    body.emplace(request);
+    body.emplace(request, bytes);
     key = body->Text("api_key", "");
   } catch (const std::exception&) {
     fault = std::current_exception();
