@@ -43,7 +43,7 @@ Router::Router(const ServeOptions& options, const ModelStore* models, const ApiK
       keys_(keys),
       public_url_(ParsePublicUrl(options.public_url)),
       hosts_(options.allowed_host, options.http.host),
-      monitoring_hosts_(options.allowed_host, HostOf(options.http.metrics_address)),
+      monitoring_hosts_({}, HostOf(options.http.metrics_address)),
       limit_(std::make_unique<RateLimit>(options.request_limit)),
       small_(std::make_unique<Worker>(kMostSmall)),
       large_(std::make_unique<Worker>(kMostLarge)) {
@@ -116,10 +116,22 @@ void Router::CheckHost(const HttpRequest& request) const {
   }
   const std::string& allowed = options_.http.cors_origin;
   const bool may_ask = allowed == "*" || (!allowed.empty() && request.origin == allowed);
-  if (request.method == "POST" && LowerCase(request.site) == "cross-site" && !may_ask) {
+  if (request.method == "POST" && IsFromOtherSite(request) && !may_ask) {
     throw Refusal(
         403, "pages of other sites may not ask here; the server's --cors-origin may allow one");
   }
+}
+
+// Browsers tell no site where they ask without encryption at another address than loopback.
+bool Router::IsFromOtherSite(const HttpRequest& request) const {
+  if (!request.site.empty()) return LowerCase(request.site) == "cross-site";
+  if (request.origin.empty()) return false;
+  const size_t scheme = request.origin.find("://");
+  if (scheme == std::string::npos) return true;  // null: of a file, or a page in a sandbox
+  const auto page = ParseHostName(std::string_view(request.origin).substr(scheme + 3));
+  const auto asked = ParseHostName(request.host);
+  if (!page || page->name == public_url_.host) return !page;
+  return !asked || page->name != asked->name;
 }
 
 bool Router::IsHere(const Route& route, const HttpRequest& request) const {
