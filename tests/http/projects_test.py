@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import shutil
 
 import pytest
 from server import ATTEND, BUILD, MODEL, TEXT, VARIANT, command_line, failed_start, serving, wait_until
@@ -274,6 +275,15 @@ def test_an_adapter_of_two_equal_models_is_of_the_project_s(tmp_path, options):
         assert correct(server, model="second")["served_as"] == "second/acme"
         idle(server, 1)
         wait_until(lambda: "second/acme" in names(server), "the adapter")
+
+
+@needs_trainer
+def test_a_project_may_have_the_name_of_a_directory_of_models(tmp_path, options):
+    shutil.copytree(MODEL, tmp_path / "models/acme")
+    with serving(tmp_path, *options, "--models-dir", tmp_path / "models", model=f"base={MODEL}") as server:
+        assert correct(server, model="base")["served_as"] == "base/acme"
+        idle(server, 1)
+        wait_until(lambda: sorted(names(server)) == ["acme", "base", "base/acme"], "the adapter")
 
 
 def test_a_key_is_needed(tmp_path, options):
