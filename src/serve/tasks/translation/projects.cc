@@ -227,7 +227,7 @@ void Projects::Remove(const std::string& name) {
   wake_.notify_all();
   wake_.wait(lock, [&] { return !entry.training; });
   entry.project.reset();
-  RemoveProject(fs::path(options_.projects) / name);
+  RemoveWhole(fs::path(options_.projects) / name);
   entries_.erase(name);
 }
 
