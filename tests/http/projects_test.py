@@ -254,6 +254,19 @@ def test_a_folder_that_is_none_is_an_error_of_usage(tmp_path):
     assert done.returncode == 2 and "expected a directory" in done.stderr, done
 
 
+def test_a_recipe_that_is_not_there_is_an_error_of_usage(tmp_path):
+    done = failed_start("--model", MODEL, "--projects", tmp_path, "--adaptation-recipe", tmp_path / "none.toml")
+    assert done.returncode == 2 and "adaptation_recipe is '" in done.stderr and "expected a file" in done.stderr, done
+
+
+@pytest.mark.parametrize("given", [
+    ["--adaptation-pause", 5], ["--adaptation-recipe", "r.toml"], ["--max-corrections", 9], ["--memory-source", "ka"],
+    ["--document-count", 2, "--documents", "off"]])
+def test_options_that_do_nothing_are_refused(given):
+    done = failed_start("--model", MODEL, *given)
+    assert done.returncode == 2 and f"{given[0][2:].replace('-', '_')} is given, but does nothing without" in done.stderr, done
+
+
 @needs_trainer
 def test_a_training_has_no_connections_and_an_end(tmp_path, options):
     (tmp_path / "recipe.toml").write_text(RECIPE.format(updates=1_000_000), encoding="utf-8")
