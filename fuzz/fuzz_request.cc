@@ -11,8 +11,7 @@ constexpr const char* kLibreTexts[] = {"q", "source", "target", "format", "model
 void ReadLibre(std::string_view json) {
   HttpRequest request;
   request.content_type = "application/json";
-  request.body = json;
-  const RequestBody body(request);
+  const RequestBody body(request, json);
   body.Number("alternatives");
   for (const char* name : kLibreTexts) body.Text(name, "");
 }

@@ -18,11 +18,12 @@ constexpr int kMaxDepth = 64;
 template <class AnyJson>
 constexpr size_t kMaxMembers = std::is_same_v<AnyJson, Json> ? 4096 : SIZE_MAX;
 
-// Checks what nlohmann's parser lets pass: depth, and keys that stand twice.
+// Checks what nlohmann's parser lets pass: depth, number of values, and keys that stand twice.
 template <class AnyJson>
 class StructureCheck {
  public:
-  explicit StructureCheck(const std::string& where) : where_(where) {}
+  StructureCheck(const std::string& where, size_t most_values)
+      : where_(where), most_values_(most_values) {}
 
   bool operator()(int depth, typename AnyJson::parse_event_t event, AnyJson& value) {
     if (depth >= kMaxDepth) {
@@ -30,6 +31,13 @@ class StructureCheck {
                   fmt::format("{}: JSON is nested deeper than {}", where_, kMaxDepth));
     }
     using Event = typename AnyJson::parse_event_t;
+    const bool begins =
+        event == Event::value || event == Event::object_start || event == Event::array_start;
+    if (begins && ++values_ > most_values_) {
+      throw Error(
+          ErrorKind::kInput,
+          fmt::format("{}: JSON has more than {} values; send less at once", where_, most_values_));
+    }
     if (event == Event::object_start) keys_.emplace_back();
     if (event == Event::object_end) keys_.pop_back();
     if (event == Event::key) {
@@ -48,6 +56,8 @@ class StructureCheck {
 
  private:
   const std::string& where_;
+  const size_t most_values_;
+  size_t values_ = 0;
   std::vector<std::set<std::string>> keys_;
 };
 
@@ -107,9 +117,9 @@ Json FieldToJson(const Field& field) {
 }
 
 template <class AnyJson>
-AnyJson Parse(std::string_view text, const std::string& where) {
+AnyJson Parse(std::string_view text, const std::string& where, size_t most_values) {
   try {
-    return AnyJson::parse(text.begin(), text.end(), StructureCheck<AnyJson>(where));
+    return AnyJson::parse(text.begin(), text.end(), StructureCheck<AnyJson>(where, most_values));
   } catch (const typename AnyJson::parse_error& error) {
     const std::string_view before = text.substr(0, std::max<size_t>(error.byte, 1) - 1);
     const auto line = 1 + std::count(before.begin(), before.end(), '\n');
@@ -129,10 +139,12 @@ std::string DumpAny(const AnyJson& json) {
 
 }  // namespace
 
-Json ParseJson(std::string_view text, const std::string& where) { return Parse<Json>(text, where); }
+Json ParseJson(std::string_view text, const std::string& where, size_t most_values) {
+  return Parse<Json>(text, where, most_values);
+}
 
 SortedJson ParseSortedJson(std::string_view text, const std::string& where) {
-  return Parse<SortedJson>(text, where);
+  return Parse<SortedJson>(text, where, SIZE_MAX);
 }
 
 std::string JsonFault(std::string_view text, size_t byte) {

@@ -2,6 +2,8 @@
 #ifndef ATTEND_BASE_JSON_H_
 #define ATTEND_BASE_JSON_H_
 
+#include <cstddef>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
@@ -18,8 +20,9 @@ using SortedJson = nlohmann::json;
 
 // Parses one JSON value that fills `text`. Throws Error(kInput) that opens with `where` (a file
 // name) for bad syntax (with line and column, in bytes), text that is not UTF-8, a key that stands
-// twice in one object, nesting deeper than 64, or an object of more than 4096 members.
-Json ParseJson(std::string_view text, const std::string& where);
+// twice in one object, nesting deeper than 64, an object of more than 4096 members, or more values
+// in all than `most_values`.
+Json ParseJson(std::string_view text, const std::string& where, size_t most_values = SIZE_MAX);
 // The same, except that an object may have any number of members.
 SortedJson ParseSortedJson(std::string_view text, const std::string& where);
 

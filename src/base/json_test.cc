@@ -23,6 +23,12 @@ TEST(JsonTest, RefusesDepthRepeatsAndBadUtf8) {
   EXPECT_THROW(ParseJson("{} x", "f"), Error);
 }
 
+TEST(JsonTest, ValuesMayBeBounded) {
+  const std::string text = R"([1, [], {"a": "b"}])";  // five
+  EXPECT_EQ(ParseJson(text, "f", 5).size(), 3);
+  EXPECT_THROW(ParseJson(text, "f", 4), Error);
+}
+
 TEST(JsonTest, SaysWhereAndWhat) {
   const auto message = [](const std::string& text) {
     try {

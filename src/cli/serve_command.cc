@@ -1,5 +1,7 @@
 // `attend serve`: models of every task over HTTP.
 
+#include <fmt/format.h>
+
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -7,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "attend/error.h"
 #include "base/excerpt.h"
@@ -130,6 +133,25 @@ class Program {
   std::optional<Service> service_;
 };
 
+// Of options that are given, but of which nothing comes.
+void CheckUse(const CommandLine& command_line, const ServeOptions& options) {
+  const auto check = [&](const std::vector<const char*>& names, bool used, const char* with) {
+    for (const char* name : names) {
+      if (used || !command_line.IsSet(name)) continue;
+      throw Error(ErrorKind::kUsage,
+                  fmt::format("{} is given, but does nothing without {}; give that too, or leave "
+                              "out {}",
+                              name, with, name));
+    }
+  };
+  check({"adaptation_pause", "adaptation_timeout", "adaptation_recipe", "max_corrections",
+         "max_projects"},
+        !options.projects.empty(), "projects");
+  check({"memory_source", "memory_target"}, !options.memory.empty(), "memory");
+  check({"document_count", "document_memory"}, options.documents != DocumentUse::kOff,
+        "documents auto");
+}
+
 }  // namespace
 
 int RunServe(const std::vector<std::string>& arguments) {
@@ -145,6 +167,7 @@ int RunServe(const std::vector<std::string>& arguments) {
   command_line.Options(Fields(options)).Options(Fields(common, {"threads", "quiet"}));
   if (!command_line.Parse(arguments)) return 0;
   CheckServeOptions(options);
+  CheckUse(command_line, options);
   std::signal(SIGPIPE, SIG_IGN);
   Program(options, common).Run();
   return 0;

@@ -32,6 +32,11 @@ TEST(HtmlDocumentTest, WhiteSpaceBesideKeptTagsStays) {
   EXPECT_EQ(Translated("one<img> two", Capitals), "ONE<img> TWO");
   EXPECT_EQ(Translated("one <img>two", Capitals), "ONE <img>TWO");
   EXPECT_EQ(Translated("one <img> <!-- a --> two", Capitals), "ONE <img> <!-- a --> TWO");
+  for (const std::string comment :
+       {"<!-->", "<!--->", "<!---->", "<!-- a --!>", "<!-- a -- > --->", "<!-- <!-- -->"}) {
+    EXPECT_EQ(Translated("one <img> " + comment + " two", Capitals),
+              "ONE <img> " + comment + " TWO");
+  }
   EXPECT_EQ(Translated(" <img> one <img> ", Capitals), " <img> ONE <img> ");
   EXPECT_EQ(Translated("<p>one. <wbr> Two <wbr> three.</p>", Capitals),
             "<p>ONE. <wbr> TWO <wbr> THREE.</p>");

@@ -268,9 +268,17 @@ bool IsDeclaration(std::string_view html) {
 }
 
 size_t DeclarationEnd(std::string_view html) {
-  const std::string_view closing = html.starts_with("<!--") ? "-->" : ">";
-  const size_t end = html.find(closing, html.starts_with("<!--") ? 4 : 2);
-  return end == std::string_view::npos ? html.size() : end + closing.size();
+  if (!html.starts_with("<!--")) return std::min(html.find('>', 2), html.size() - 1) + 1;
+  // As the standard ends comments that are not well formed, too.
+  for (const std::string_view whole : {"<!-->", "<!--->"}) {
+    if (html.starts_with(whole)) return whole.size();
+  }
+  for (size_t at = 4; (at = html.find("--", at)) != std::string_view::npos; ++at) {
+    for (const std::string_view closing : {"-->", "--!>"}) {
+      if (html.substr(at).starts_with(closing)) return at + closing.size();
+    }
+  }
+  return html.size();
 }
 
 bool IsHtmlSpace(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f'; }

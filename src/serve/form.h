@@ -2,6 +2,7 @@
 #ifndef ATTEND_SERVE_FORM_H_
 #define ATTEND_SERVE_FORM_H_
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,6 +14,10 @@ namespace attend {
 // Error(kInput) for a % that no two hexadecimal digits follow, text that is not UTF-8, or more than
 // 100 members.
 std::vector<std::pair<std::string, std::string>> ParseForm(std::string_view form);
+
+// The bytes that a path, or a part of one, stands for. Nothing for a % that no two hexadecimal
+// digits follow.
+std::optional<std::string> DecodePath(std::string_view path);
 
 }  // namespace attend
 

@@ -33,5 +33,11 @@ TEST(FormTest, MembersAreCounted) {
   EXPECT_THROW(ParseForm(form + "b"), Error);
 }
 
+TEST(FormTest, PathsAreBytesAndHavePlusSigns) {
+  EXPECT_EQ(DecodePath("a%20b+c%2fd%2B"), "a b+c/d+");
+  EXPECT_EQ(DecodePath("%ff"), "\xff");
+  for (const char* cut : {"%", "a%2", "%2x", "%%20"}) EXPECT_EQ(DecodePath(cut), std::nullopt);
+}
+
 }  // namespace
 }  // namespace attend

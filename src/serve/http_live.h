@@ -18,9 +18,8 @@ namespace attend {
 class HttpSession::Live : public Exchange, public std::enable_shared_from_this<Live> {
  public:
   Live(std::shared_ptr<HttpSession> session, HttpRequest request)
-      : session_(std::move(session)), request_(std::move(request)) {}
+      : Exchange(std::move(request)), session_(std::move(session)) {}
 
-  const HttpRequest& request() const override { return request_; }
   void Describe(RequestFacts facts) override {
     OnStrand([this, facts = std::move(facts)]() mutable {
       if (facts.key.empty()) facts.key = std::move(facts_.key);
@@ -86,7 +85,6 @@ class HttpSession::Live : public Exchange, public std::enable_shared_from_this<L
   }
 
   std::shared_ptr<HttpSession> session_;
-  HttpRequest request_;
   RequestFacts facts_;
   std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
   std::mutex mutex_;  // of unwanted_, and of changes to wanted_

@@ -3,6 +3,7 @@
 #define ATTEND_SERVE_HTTP_MESSAGE_H_
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -68,8 +69,18 @@ struct AnswerFacts {
 // One request on its way to an answer. Everything may be called from any thread.
 class Exchange {
  public:
+  explicit Exchange(HttpRequest request)
+      : request_(std::move(request)), body_bytes_(request_.body.size()) {}
   virtual ~Exchange() = default;
-  virtual const HttpRequest& request() const = 0;
+  Exchange(const Exchange&) = delete;
+  Exchange& operator=(const Exchange&) = delete;
+
+  const HttpRequest& request() const { return request_; }
+  // The body, for whoever reads it: the exchange does not keep it until the answer. Not thread-safe
+  // with itself.
+  std::string TakeBody() { return std::exchange(request_.body, {}); }
+  // Of the body as it came.
+  size_t body_bytes() const { return body_bytes_; }
   // A second call replaces the facts, except the name of the key.
   virtual void Describe(RequestFacts facts) = 0;
 
@@ -87,6 +98,10 @@ class Exchange {
   virtual bool Wanted() const = 0;
   // Calls `call` when nobody waits any more, at once if that is so already. Not after an answer.
   virtual void OnUnwanted(std::function<void()> call) = 0;
+
+ private:
+  HttpRequest request_;
+  const size_t body_bytes_;
 };
 
 // Called once for each whole request.

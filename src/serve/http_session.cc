@@ -25,7 +25,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr size_t kFirstRead = 1024;
 constexpr int64_t kMostDiscarded = 1 << 26;
-constexpr int kMostUploads = 32;  // so many large bodies are read at once, by all connections
 
 std::chrono::nanoseconds Seconds(double seconds) {
   return std::chrono::nanoseconds(static_cast<int64_t>(seconds * 1e9));
@@ -215,31 +214,44 @@ int64_t HttpSession::BodyLimit() const {
 }
 
 bool HttpSession::AdmitBody() {
-  const int64_t limit = BodyLimit(), usual = shared_->options.max_body_bytes;
-  const auto known = parser_->content_length();  // nothing: it comes in chunks
-  if (known && *known > static_cast<uint64_t>(limit)) {
-    RefuseUnread(http::error::body_limit);
+  const auto limit = static_cast<uint64_t>(BodyLimit());
+  const uint64_t known = parser_->content_length().value_or(0);  // 0 too where it comes in chunks
+  if (known > limit) return !RefuseUnread(http::error::body_limit);
+  if (known > static_cast<uint64_t>(shared_->options.max_body_bytes) &&
+      !shared_->uploads.HaveRoom(Unread().network)) {
+    RefuseUpload();
     return false;
   }
-  parser_->body_limit(static_cast<uint64_t>(limit));
-  const auto most = known ? static_cast<int64_t>(*known) : limit;
-  if (most > usual) {
-    upload_ = {nullptr, [shared = shared_](void*) { --shared->uploads; }};
-    if (++shared_->uploads > kMostUploads) {
-      Refuse(BusyResponse(shared_->callbacks.errors(Path()),
-                          "too many large requests; try again later", 1));
-      return false;
-    }
-  }
-  const int64_t parts = std::max<int64_t>(1, (most + usual - 1) / usual);
-  stream_.expires_after(Seconds(shared_->options.read_timeout * static_cast<double>(parts)));
+  parser_->body_limit(limit);
+  parser_->eager(true);
+  parts_ = 0;
+  stream_.expires_after(Seconds(shared_->options.read_timeout));
   return true;
 }
 
 void HttpSession::ReadBody() {
-  http::async_read(stream_, buffer_, *parser_, [self = shared_from_this()](Error error, size_t) {
-    if (!self->RefuseUnread(error)) self->Dispatch();
-  });
+  if (parser_->is_done()) return Dispatch();
+  http::async_read_some(stream_, buffer_, *parser_,
+                        [self = shared_from_this()](Error error, size_t) {
+                          if (self->RefuseUnread(error)) return;
+                          if (self->parser_->is_done() || self->AdmitMore()) self->ReadBody();
+                        });
+}
+
+bool HttpSession::AdmitMore() {
+  const size_t come = std::max<size_t>(1, parser_->get().body().size());
+  const size_t parts = (come - 1) / static_cast<size_t>(shared_->options.max_body_bytes);
+  if (parts == parts_) return true;
+  parts_ = parts;
+  stream_.expires_after(Seconds(shared_->options.read_timeout));
+  if (upload_ == nullptr) upload_ = shared_->uploads.Take(Unread().network);
+  if (upload_ == nullptr) RefuseUpload();
+  return upload_ != nullptr;
+}
+
+void HttpSession::RefuseUpload() {
+  Refuse(BusyResponse(shared_->callbacks.errors(Path()), "too many large requests; try again later",
+                      1));
 }
 
 // What is known of a request without its first line.
@@ -335,6 +347,8 @@ void HttpSession::Report(int status, const std::string& failure) {
 
 void HttpSession::Refuse(HttpResponse response) {
   keep_alive_ = false;
+  if (parser_) parser_->get().body() = std::string();
+  upload_.reset();
   if (id_.empty()) id_ = RequestId("");
   Write(nullptr, std::move(response));
 }

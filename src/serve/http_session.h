@@ -19,6 +19,7 @@
 
 #include "serve/http_server.h"
 #include "serve/trusted_proxies.h"
+#include "serve/upload_slots.h"
 
 namespace attend {
 
@@ -33,7 +34,7 @@ struct HttpShared {
   const HttpCallbacks callbacks;
   const TrustedProxies proxies;
   std::atomic<bool> stopping{false};
-  std::atomic<int> uploads{0};  // bodies above max_body_bytes that are being read
+  UploadSlots uploads{8, 4};  // of bodies above max_body_bytes
 
   std::mutex mutex;  // of sessions
   std::unordered_map<HttpSession*, std::weak_ptr<HttpSession>> sessions;
@@ -65,10 +66,13 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   std::string Path() const;
   // Bytes that the body of this request may have.
   int64_t BodyLimit() const;
-  // Whether it may be read: false where as many large ones are read as may be, or it is too large,
-  // which is answered.
+  // Whether it may be read, by its header; else it is answered.
   bool AdmitBody();
   void ReadBody();
+  // Whether more of it may be read than has come; else it is answered. Each max_body_bytes that
+  // come give it the time again, and with the first it needs a slot.
+  bool AdmitMore();
+  void RefuseUpload();
   HttpRequest Unread() const;
   void Dispatch();
   bool RefuseUnread(Error error);
@@ -100,7 +104,8 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   std::string id_;  // of the request that is read or answered
   boost::beast::flat_buffer buffer_;
   std::optional<Parser> parser_;
-  std::shared_ptr<void> upload_;  // counts the body that is read as one of the large ones
+  std::shared_ptr<void> upload_;  // the slot of a large body that is read
+  size_t parts_ = 0;              // of max_body_bytes that have come of the body
   bool idle_ = false;
   bool head_ = false, keep_alive_ = false;
   unsigned version_ = 11;

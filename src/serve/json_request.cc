@@ -10,7 +10,8 @@
 
 namespace attend {
 
-Json ReadJsonRequest(const HttpRequest& request) {
+Json ReadJsonRequest(Exchange* exchange) {
+  const HttpRequest& request = exchange->request();
   if (MediaTypeOf(request) != "application/json") {
     throw Refusal(415, "expected Content-Type: application/json");
   }
@@ -18,7 +19,7 @@ Json ReadJsonRequest(const HttpRequest& request) {
     throw Error(ErrorKind::kInput,
                 fmt::format("request: {} takes no query; send all in the body", request.path));
   }
-  return ParseJson(request.body, "request body");
+  return ParseJson(exchange->TakeBody(), "request body", kMostJsonValues);
 }
 
 std::string KindOf(const Json& value) {
@@ -44,15 +45,20 @@ std::vector<std::string> TakeTexts(Json* body, const std::string& name) {
   };
   const auto found = body->find(name);
   if (found == body->end()) refuse("expected an object with " + name);
-  const Json given = std::move(*found);
+  Json given = std::move(*found);
   body->erase(name);
   std::vector<std::string> texts;
-  for (const Json& item : given.is_array() ? given : Json::array({given})) {
+  const auto take = [&](Json& item) {
     if (!item.is_string()) {
       refuse(fmt::format("{} {} {}, expected a text or a list of texts", name,
                          given.is_array() ? "holds" : "is", KindOf(item)));
     }
-    texts.push_back(item.get<std::string>());
+    texts.push_back(std::move(item.get_ref<std::string&>()));
+  };
+  if (given.is_array()) {
+    for (Json& item : given) take(item);
+  } else {
+    take(given);
   }
   return texts;
 }

@@ -167,7 +167,7 @@ bool ModelStore::ReadDirectories(std::map<std::string, std::string>* directories
     for (std::filesystem::directory_iterator i(directory, failed), end; !failed && i != end;
          i.increment(failed)) {
       const std::string name = i->path().filename().string();
-      if (!name.starts_with('.')) directories->emplace(name, i->path().string() + inner);
+      if (!name.starts_with('.')) directories->emplace(i->path().string() + inner, name);
     }
     return !failed;
   };
@@ -182,7 +182,7 @@ void ModelStore::LookForModels(bool at_once) {
     const Entry& entry = entries_[i];
     if (!entry.found) continue;
     const bool there = !StampOf(entry.directory).empty();
-    std::erase_if(directories, [&](const auto& one) { return one.second == entry.directory; });
+    directories.erase(entry.directory);
     if (there) continue;
     const std::string name = entry.model->name();
     {
@@ -200,9 +200,9 @@ void ModelStore::LoadCandidates(const std::map<std::string, std::string>& direct
                                 bool at_once) {
   for (const bool adapters : {false, true}) {
     const bool again = adapters && std::exchange(new_models_, false);
-    for (const auto& [name, directory] : directories) {
+    for (const auto& [directory, name] : directories) {
       if (HoldsAdapter(directory) != adapters) continue;
-      Candidate& candidate = candidates_[name];
+      Candidate& candidate = candidates_[directory];
       const std::string stamp = StampOf(directory, true);
       const bool settled = at_once || stamp == candidate.seen;
       candidate.seen = stamp;

@@ -75,8 +75,8 @@ class ModelStore {
   void Add(Entry entry);
   // What is given for models by their names, such as shortlists.
   void CheckNames(const char* option, const std::vector<std::string>& all) const;
-  // The directories of models_dir, and those of the adapters of projects, by name. False where they
-  // can't be read.
+  // The names of the directories of models_dir, and of the adapters of projects, by their paths.
+  // False where they can't be read.
   bool ReadDirectories(std::map<std::string, std::string>* directories) const;
   // Loads what is new among them, and lets go of what is not there any more. With `at_once`
   // nobody waits for files to settle.
@@ -97,7 +97,7 @@ class ModelStore {
   std::condition_variable wake_;
   std::vector<Entry> entries_;
   // The watching thread's.
-  std::map<std::string, Candidate> candidates_;
+  std::map<std::string, Candidate> candidates_;  // by their paths
   bool new_models_ = false;  // that adapters among the candidates may have waited for
   std::vector<std::shared_ptr<ServedModel>> retired_;
   bool reload_all_ = false, stopping_ = false;

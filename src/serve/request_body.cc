@@ -9,6 +9,7 @@
 #include "attend/error.h"
 #include "base/excerpt.h"
 #include "serve/form.h"
+#include "serve/json_request.h"
 #include "serve/multipart.h"
 #include "serve/refusal.h"
 #include "text/ascii.h"
@@ -37,29 +38,29 @@ std::string MediaTypeOf(const HttpRequest& request) {
   return LowerCase(Trimmed(type.substr(0, type.find(';'))));
 }
 
-RequestBody::RequestBody(const HttpRequest& request) {
+RequestBody::RequestBody(const HttpRequest& request, std::string_view body) {
   const std::string type = MediaTypeOf(request);
   if (type == "application/json") {
-    members_ = ParseJson(request.body, "request body");
+    members_ = ParseJson(body, "request body", kMostJsonValues);
     if (!members_.is_object()) throw Error(ErrorKind::kInput, "request body: expected an object");
     for (auto member = members_.begin(); member != members_.end();)
       member = member->is_null() ? members_.erase(member) : std::next(member);
   } else if (type == "application/x-www-form-urlencoded") {
-    if (request.body.starts_with('{')) {  // curl's default type for whatever it sends
+    if (body.starts_with('{')) {  // curl's default type for whatever it sends
       throw Error(ErrorKind::kInput,
                   "request body: not a form; send JSON with Content-Type: application/json");
     }
-    ReadForm(request.body);
+    ReadForm(body);
   } else if (type == "multipart/form-data") {
-    ReadMultipart(request);
-  } else if (!type.empty() || !request.body.empty()) {
+    ReadMultipart(request.content_type, body);
+  } else if (!type.empty() || !body.empty()) {
     throw Refusal(415,
                   "expected Content-Type: application/json, application/x-www-form-urlencoded or "
                   "multipart/form-data");
   }
-  Json body = std::exchange(members_, Json::object());
+  Json members = std::exchange(members_, Json::object());
   ReadForm(request.query);
-  for (auto& [name, value] : body.items()) {
+  for (auto& [name, value] : members.items()) {
     const Json* found = Member(name);
     if (found != nullptr && *found != value) RefuseDoubled(name);
     members_[name] = std::move(value);
@@ -82,9 +83,9 @@ void RequestBody::ReadForm(std::string_view form) {
   for (auto& [name, value] : ParseForm(form)) Add(name, std::move(value));
 }
 
-void RequestBody::ReadMultipart(const HttpRequest& request) {
+void RequestBody::ReadMultipart(std::string_view content_type, std::string_view body) {
   parts_ = true;
-  for (FormPart& part : ParseMultipart(request.content_type, request.body)) {
+  for (FormPart& part : ParseMultipart(content_type, body)) {
     if (part.file_name) {
       UploadedFile file{std::move(*part.file_name), std::move(part.content)};
       const bool added = files_.emplace(part.name, std::move(file)).second;

@@ -25,9 +25,9 @@ std::string MediaTypeOf(const HttpRequest& request);
 // may stand in the query too; a null counts as missing. Several q of a form are a list.
 class RequestBody {
  public:
-  // Throws Refusal 415 for another type, Error(kInput) for a body or query that is not of its type,
-  // or a member that appears twice.
-  explicit RequestBody(const HttpRequest& request);
+  // `body`: the request's, which need not have it any more. Throws Refusal 415 for another type,
+  // Error(kInput) for a body or query that is not of its type, or a member that appears twice.
+  RequestBody(const HttpRequest& request, std::string_view body);
 
   // These throw Error(kInput) for what is missing (`otherwise` is null) or of another type.
   std::string Text(const std::string& name, const char* otherwise = nullptr) const;
@@ -41,7 +41,7 @@ class RequestBody {
  private:
   void Add(const std::string& name, std::string value);
   void ReadForm(std::string_view form);
-  void ReadMultipart(const HttpRequest& request);
+  void ReadMultipart(std::string_view content_type, std::string_view body);
 
   Json members_ = Json::object();  // of a form all are texts
   std::map<std::string, UploadedFile> files_;

@@ -18,7 +18,7 @@ constexpr size_t kLargeBody = 16384;
 // Requests that wait for their worker. Small ones take it a moment each, large ones up to seconds.
 constexpr size_t kMostSmall = 256, kMostLarge = 16;
 
-bool IsLarge(const HttpRequest& request) { return request.body.size() >= kLargeBody; }
+bool IsLarge(const Exchange& exchange) { return exchange.body_bytes() >= kLargeBody; }
 
 // The key that the header gives; empty where it gives none.
 std::string HeaderKey(const HttpRequest& request) {
@@ -43,7 +43,7 @@ Router::Router(const ServeOptions& options, const ModelStore* models, const ApiK
       keys_(keys),
       public_url_(ParsePublicUrl(options.public_url)),
       hosts_(options.allowed_host, options.http.host),
-      monitoring_hosts_(options.allowed_host, HostOf(options.http.metrics_address)),
+      monitoring_hosts_({}, HostOf(options.http.metrics_address)),
       limit_(std::make_unique<RateLimit>(options.request_limit)),
       small_(std::make_unique<Worker>(kMostSmall)),
       large_(std::make_unique<Worker>(kMostLarge)) {
@@ -94,7 +94,7 @@ void Router::Handle(const ExchangePtr& exchange) const {
 }
 
 void Router::Continue(const ExchangePtr& exchange, bool large, std::function<void()> work) const {
-  Worker& worker = large || IsLarge(exchange->request()) ? *large_ : *small_;
+  Worker& worker = large || IsLarge(*exchange) ? *large_ : *small_;
   worker.Continue(std::move(work));
 }
 
@@ -116,10 +116,22 @@ void Router::CheckHost(const HttpRequest& request) const {
   }
   const std::string& allowed = options_.http.cors_origin;
   const bool may_ask = allowed == "*" || (!allowed.empty() && request.origin == allowed);
-  if (request.method == "POST" && LowerCase(request.site) == "cross-site" && !may_ask) {
+  if (request.method == "POST" && IsFromOtherSite(request) && !may_ask) {
     throw Refusal(
         403, "pages of other sites may not ask here; the server's --cors-origin may allow one");
   }
+}
+
+// Browsers tell no site where they ask without encryption at another address than loopback.
+bool Router::IsFromOtherSite(const HttpRequest& request) const {
+  if (!request.site.empty()) return LowerCase(request.site) == "cross-site";
+  if (request.origin.empty()) return false;
+  const size_t scheme = request.origin.find("://");
+  if (scheme == std::string::npos) return true;  // null: of a file, or a page in a sandbox
+  const auto page = ParseHostName(std::string_view(request.origin).substr(scheme + 3));
+  const auto asked = ParseHostName(request.host);
+  if (!page || page->name == public_url_.host) return !page;
+  return !asked || page->name != asked->name;
 }
 
 bool Router::IsHere(const Route& route, const HttpRequest& request) const {
@@ -137,7 +149,7 @@ std::string Router::LinkTo(const std::string& path, const HttpRequest& request) 
 void Router::Begin(const ExchangePtr& exchange, const Route& route) const {
   if (stopping_) RefuseWork();
   const HttpRequest& request = exchange->request();
-  Worker& worker = IsLarge(request) ? *large_ : *small_;
+  Worker& worker = IsLarge(*exchange) ? *large_ : *small_;
   if (!worker.HasRoom()) RefuseWork();
   if (route.effort == Effort::kModel && !models_->HaveRoom()) RefuseWork();
   if (HeaderTells(route.key, request)) CheckClient(exchange, HeaderKey(request));
@@ -195,11 +207,12 @@ void Router::CheckClient(const ExchangePtr& exchange, const std::string& key) co
 // A body that can't be read counts as well.
 RequestBody Router::ReadBody(const ExchangePtr& exchange) const {
   const HttpRequest& request = exchange->request();
+  const std::string bytes = exchange->TakeBody();
   std::optional<RequestBody> body;
   std::exception_ptr fault;
   std::string key;
   try {
-    body.emplace(request);
+    body.emplace(request, bytes);
     key = body->Text("api_key", "");
   } catch (const std::exception&) {
     fault = std::current_exception();

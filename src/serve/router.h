@@ -89,6 +89,8 @@ class Router {
   void CheckClient(const ExchangePtr& exchange, const std::string& key) const;
   // Throws Refusal for a Host that is not ours, or a page of another site that may not ask.
   void CheckHost(const HttpRequest& request) const;
+  // Whether a page of another site sends it. Ports make no other site.
+  bool IsFromOtherSite(const HttpRequest& request) const;
   bool IsHere(const Route& route, const HttpRequest& request) const;
 
   const ServeOptions& options_;

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "serve/form.h"
 #include "serve/openapi.h"
 #include "serve/tasks/registry.h"
-#include "text/utf8.h"
 #include "web/web_files.h"
 
 namespace attend {
@@ -53,7 +53,7 @@ void Service::MetricsText(const ExchangePtr& exchange) const {
 void Service::OpenApi(const ExchangePtr& exchange) const {
   Json document = OpenApiOfServer(options_);
   for (const auto& handler : handlers_) handler->Describe(&document);
-  exchange->Answer({200, document.dump(1)});
+  exchange->Answer({200, document.dump(1, ' ', false, Json::error_handler_t::replace)});
 }
 
 namespace {
@@ -69,9 +69,8 @@ Json ForOpenAi(const ServedModel& model) {
 }  // namespace
 
 void Service::Model(const ExchangePtr& exchange) const {
-  std::string name = exchange->request().path.substr(std::string_view("/v1/models/").size());
-  // An adapter's name has a slash, which clients may write as an escape.
-  for (const char* slash : {"%2F", "%2f"}) Replace(slash, "/", &name);
+  const auto name =
+      DecodePath(exchange->request().path.substr(std::string_view("/v1/models/").size()));
   for (const auto& model : models_->models()) {
     if (model->name() == name) return exchange->Answer({200, Dump(ForOpenAi(*model))});
   }

@@ -31,9 +31,8 @@ HttpRequest TranslationOf(const std::string& text) {
 
 class TestExchange : public Exchange {
  public:
-  explicit TestExchange(HttpRequest request) : request_(std::move(request)) {}
+  explicit TestExchange(HttpRequest request) : Exchange(std::move(request)) {}
 
-  const HttpRequest& request() const override { return request_; }
   void Describe(RequestFacts) override { described = true; }
   void Hold(std::shared_ptr<void> resource) override {
     const std::lock_guard lock(mutex_);
@@ -85,7 +84,6 @@ class TestExchange : public Exchange {
   std::function<void()> unwanted;                  // it is there
 
  private:
-  const HttpRequest request_;
   std::mutex mutex_;
   std::condition_variable settled_;
   std::shared_ptr<void> held_;
@@ -217,6 +215,38 @@ TEST_F(ServiceTest, ASmallRequestDoesNotWaitBehindALargeOne) {
   EXPECT_EQ(small->response.status, 200);
   release.count_down();
   Stop();
+}
+
+// A file of a few kilobytes may unpack to hundreds of megabytes.
+TEST_F(ServiceTest, PicturesAreUnpackedBesideSmallRequests) {
+  std::latch release(1);
+  HoldWorker(TranslationOf(std::string(20000, 'x')), &release);
+  HttpRequest request = TranslationOf("");
+  request.path = "/v1/classify";
+  request.body = R"({"picture": "AAAA"})";
+  const auto picture = Ask(request);
+  AwaitSmallWorker();
+  EXPECT_FALSE(picture->Answered());
+  request.body = R"({"text": "lumi"})";
+  const auto text = Ask(request);
+  text->WaitForAnswer();
+  EXPECT_EQ(text->response.status, 400);  // no model classifies
+  release.count_down();
+  picture->WaitForAnswer();
+  EXPECT_EQ(picture->response.status, 400);
+}
+
+TEST_F(ServiceTest, ABodyIsNotKeptUntilTheAnswer) {
+  std::latch release(1);
+  HoldEngine(JobOfOneSentence(Translator(0)), &release);
+  const HttpRequest request = TranslationOf("lumi");
+  const auto exchange = Ask(request);
+  exchange->Wait();  // in the queue
+  EXPECT_EQ(exchange->request().body, "");
+  EXPECT_EQ(exchange->body_bytes(), request.body.size());
+  release.count_down();
+  exchange->WaitForAnswer();
+  EXPECT_EQ(exchange->response.status, 200);
 }
 
 TEST_F(ServiceTest, WorkEndsOnceNobodyWaitsForIt) {

@@ -97,6 +97,21 @@ def test_pages_of_other_sites_may_not_ask(tmp_path, server):
         assert from_page(open_to_all, "cross-site") == 200
 
 
+def test_where_browsers_tell_no_site_they_tell_the_origin(tmp_path, server):
+    body = json.dumps({"q": TEXT, "source": "ka", "target": "su"})
+
+    def from_page(asked, origin, host="localhost:5000"):
+        return asked.request("POST", "/translate", body, {**JSON_TYPE, "Origin": origin, "Host": host})[0]
+
+    for foreign in ("http://evil.example", "http://evil.example:5000", "http://localhost.evil.example:5000", "http://evil.example@localhost", "null", "x"):
+        assert from_page(server, foreign) == 403
+    for own in ("http://localhost:5000", "http://LocalHost", "https://localhost:99"):
+        assert from_page(server, own) == 200
+    assert server.request("GET", "/languages", None, {"Origin": "http://evil.example"})[0] == 200  # and the page can't read it
+    with serving(tmp_path, "--public-url", "https://good.example/x", "--cors-origin", "http://other.example") as named:
+        assert [from_page(named, f"http://{name}.example") for name in ("good", "other", "evil")] == [200, 200, 403]
+
+
 def test_proxies_tell_of_clients_where_they_are_trusted(tmp_path):
     told = {"X-Forwarded-For": "6.6.6.6, 1.2.3.4, 10.0.0.9", "X-Forwarded-Proto": "https", "X-Forwarded-Prefix": "/mt/"}
     with serving(tmp_path, "--trusted-proxy", "127.0.0.0/8", "10.0.0.0/8", "--request-limit", 1) as server:
@@ -148,6 +163,14 @@ def test_metrics_may_have_an_address_of_their_own(tmp_path):
         assert server.get("/health") == {"status": "ok"}
         assert server.request("GET", "/languages")[0] == server.request("GET", "/")[0] == server.post("/v1/translate", {"text": "a"})[0] == 404
         assert ask(server, "evil.example", "/metrics") == 421
+
+
+def test_probes_ask_the_address_of_metrics_by_its_number(tmp_path):
+    """A name that is allowed is for clients."""
+    with serving(tmp_path, "--metrics-address", "0.0.0.0:0", "--allowed-host", "a.example") as server:
+        assert [ask(server, host) for host in ("a.example", "10.0.0.7:9464")] == [200, 421]
+        server.port = server.events()[0]["metrics_port"]
+        assert [ask(server, "10.0.0.7:9464", path) for path in ("/health", "/metrics")] == [200, 200]
 
 
 def test_codes_of_languages_have_capitals_and_regions(server):

@@ -47,6 +47,20 @@ def test_texts_lists_and_alternatives(server):
         assert status == 400 and f"alternatives is {many}," in answer["error"]
 
 
+@pytest.mark.parametrize("options, same", [
+    (("--beam-size", 4, "--beam-groups", 2), {"beam_size": 6}), (("--mbr", "chrf", "--mbr-samples", 2), {"mbr_samples": 5})])
+def test_alternatives_are_as_many_as_are_asked_for(tmp_path, options, same):
+    """A beam is as wide as its groups need; so many outputs are drawn."""
+    with serving(tmp_path, *options, "--max-beam-size", 7) as server:
+        expected = [one["text"] for one in server.translate(TEXT, n_best=5, **same)[0]["sentences"][0]["hypotheses"]]
+        assert len(expected) == 5
+        status, answer = server.post("/translate", {"q": TEXT, "source": "ka", "target": "su", "alternatives": 4})
+        assert (status, answer["translatedText"]) == (200, expected[0])
+        assert answer["alternatives"] == [text for text in dict.fromkeys(expected) if text != expected[0]]
+        status, answer = server.post("/translate", {"q": TEXT, "source": "ka", "target": "su", "alternatives": 6})
+        assert (status == 400 and "expected at most 5 here" in answer["error"]) == ("--beam-groups" in options)
+
+
 def test_a_header_tells_how_many_sentences_were_cut(tmp_path):
     with serving(tmp_path, "--max-length", "1") as server:
         def unfinished(text):

@@ -1,5 +1,7 @@
 """Models that come and go in --models-dir, and shortlists by name."""
 
+import json
+import os
 import shutil
 import subprocess
 
@@ -31,6 +33,18 @@ def test_models_come_and_go(tmp_path):
         (models / "second" / "config.json").unlink()
         assert server.wait_for("unload", 2)["model"] == "second"
         assert server.translate(TEXT, model="given")
+
+
+def test_names_of_directories_may_have_any_bytes(tmp_path):
+    models = tmp_path / "models"
+    for name in (b"one two", b"100%", b"\xff"):
+        shutil.copytree(os.fsencode(MODEL), os.path.join(os.fsencode(models), name))
+    with serving(tmp_path, "--models-dir", models, model=None) as server:
+        names = server.get("/openapi.json")["components"]["schemas"]["NativeRequest"]["properties"]["model"]["enum"]
+        assert set(names) >= {"one two", "100%", "\ufffd"}
+        for path, name in (("one%20two", "one two"), ("100%25", "100%"), ("100%", "100%"), ("%FF", "\ufffd")):
+            status, _, text = server.request("GET", f"/v1/models/{path}")
+            assert (status, json.loads(text).get("id")) == ((404, None) if path == "100%" else (200, name))
 
 
 def test_a_model_copied_in_part_waits_for_the_rest(tmp_path):

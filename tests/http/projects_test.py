@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import shutil
 
 import pytest
 from server import ATTEND, BUILD, MODEL, TEXT, VARIANT, command_line, failed_start, serving, wait_until
@@ -253,6 +254,19 @@ def test_a_folder_that_is_none_is_an_error_of_usage(tmp_path):
     assert done.returncode == 2 and "expected a directory" in done.stderr, done
 
 
+def test_a_recipe_that_is_not_there_is_an_error_of_usage(tmp_path):
+    done = failed_start("--model", MODEL, "--projects", tmp_path, "--adaptation-recipe", tmp_path / "none.toml")
+    assert done.returncode == 2 and "adaptation_recipe is '" in done.stderr and "expected a file" in done.stderr, done
+
+
+@pytest.mark.parametrize("given", [
+    ["--adaptation-pause", 5], ["--adaptation-recipe", "r.toml"], ["--max-corrections", 9], ["--memory-source", "ka"],
+    ["--document-count", 2, "--documents", "off"]])
+def test_options_that_do_nothing_are_refused(given):
+    done = failed_start("--model", MODEL, *given)
+    assert done.returncode == 2 and f"{given[0][2:].replace('-', '_')} is given, but does nothing without" in done.stderr, done
+
+
 @needs_trainer
 def test_a_training_has_no_connections_and_an_end(tmp_path, options):
     (tmp_path / "recipe.toml").write_text(RECIPE.format(updates=1_000_000), encoding="utf-8")
@@ -274,6 +288,15 @@ def test_an_adapter_of_two_equal_models_is_of_the_project_s(tmp_path, options):
         assert correct(server, model="second")["served_as"] == "second/acme"
         idle(server, 1)
         wait_until(lambda: "second/acme" in names(server), "the adapter")
+
+
+@needs_trainer
+def test_a_project_may_have_the_name_of_a_directory_of_models(tmp_path, options):
+    shutil.copytree(MODEL, tmp_path / "models/acme")
+    with serving(tmp_path, *options, "--models-dir", tmp_path / "models", model=f"base={MODEL}") as server:
+        assert correct(server, model="base")["served_as"] == "base/acme"
+        idle(server, 1)
+        wait_until(lambda: sorted(names(server)) == ["acme", "base", "base/acme"], "the adapter")
 
 
 def test_a_key_is_needed(tmp_path, options):

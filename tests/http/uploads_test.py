@@ -6,13 +6,15 @@ import io
 import json
 import random
 import socket
+import time
 
 import pytest
 import random_models
-from server import MODEL, PATIENCE, serving
+from server import MODEL, PATIENCE, serving, wait_until
 
 Image = pytest.importorskip("PIL.Image")
-BODY, UPLOAD, MOST_UPLOADS = 1 << 20, 25 << 20, 32
+BODY, UPLOAD, MOST_OF_ONE = 1 << 20, 25 << 20, 4
+CHUNKED = b"POST /v1/classify HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 
 def picture(bytes_of_file):
@@ -26,7 +28,7 @@ def picture(bytes_of_file):
 @pytest.fixture(name="server", scope="module")
 def running(tmp_path_factory):
     model = random_models.write_picture_model(tmp_path_factory.mktemp("pictures"))
-    with serving(tmp_path_factory.mktemp("serve"), "--model", f"animals={model}", "--model", f"ka={MODEL}", "--read-timeout", 2, model=None) as server:
+    with serving(tmp_path_factory.mktemp("serve"), "--model", f"animals={model}", "--model", f"ka={MODEL}", model=None) as server:
         yield server
 
 
@@ -62,34 +64,92 @@ def test_what_is_larger_is_refused(server, path, size, option, chunked):
     assert answer.startswith(b"HTTP/1.1 413 ") and option.encode() in answer and str(size - 1).encode() in answer
 
 
+def head_of(size, path="/v1/classify"):
+    return f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {size}\r\n\r\n".encode()
+
+
+def classified(server):
+    """The status of a picture of 2 MiB."""
+    return server.post("/v1/classify", {"model": "animals", "picture": base64.b64encode(picture(2 << 20)).decode()})[0]
+
+
+def answer_of(connection):
+    """What comes until the server closes."""
+    answer = b""
+    with contextlib.suppress(ConnectionError):
+        while part := connection.recv(65536):
+            answer += part
+    return answer
+
+
 def test_few_large_bodies_are_read_at_once(server):
     """Others are asked to come again; usual requests are answered meanwhile."""
-    head = f"POST /v1/classify HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {2 * BODY}\r\n\r\n".encode()
     with contextlib.ExitStack() as stack:
-        for _ in range(MOST_UPLOADS):
-            stack.enter_context(server.connect()).sendall(head + b"{")
+        for _ in range(MOST_OF_ONE):
+            stack.enter_context(server.connect()).sendall(head_of(2 * BODY) + b" " * (BODY + 1))
         late = stack.enter_context(server.connect())
-        answers = []
-        for _ in range(PATIENCE * 20):  # until the server has seen those before
-            late.sendall(head)
-            answers.append(late.recv(65536))
-            if answers[-1]:
+        late.sendall(head_of(2 * BODY))  # refused before its body comes, once the server has seen those before
+        answer = b""
+        for _ in range(PATIENCE * 20):
+            late.settimeout(0.05)
+            with contextlib.suppress(socket.timeout):
+                answer = late.recv(65536)
                 break
-        assert answers[-1].startswith(b"HTTP/1.1 503 ") and b"Retry-After: " in answers[-1]
+            late.close()
+            late = stack.enter_context(server.connect())
+            late.sendall(head_of(2 * BODY))
+        assert answer.startswith(b"HTTP/1.1 503 ") and b"Retry-After: " in answer
+        chunked = stack.enter_context(server.connect())  # nobody knows that it is large until it has come
+        with contextlib.suppress(ConnectionError):
+            chunked.sendall(CHUNKED + f"{BODY + 1:x}\r\n".encode() + b" " * (BODY + 1))
+        assert answer_of(chunked).startswith(b"HTTP/1.1 503 ")
         assert server.translate("lumi")
-    status, _ = server.post("/v1/classify", {"model": "animals", "picture": base64.b64encode(picture(2 << 20)).decode()})
-    assert status == 200
+    assert wait_until(lambda: classified(server) == 200, "room")
 
 
-def test_a_large_body_has_more_time(server):
-    """Two seconds for each MiB: three parts with a second and a half between them are not too slow for six."""
+def test_who_sends_nothing_takes_no_room(server):
+    """Neither by what it announces, nor by chunks that may become many."""
+    with contextlib.ExitStack() as stack:
+        for start in [head_of(2 * BODY) + b"{"] * 20 + [CHUNKED + b"1\r\n \r\n"] * 20:
+            stack.enter_context(server.connect()).sendall(start)
+        time.sleep(0.2)
+        assert classified(server) == 200
+
+
+def test_what_is_refused_takes_no_room(server):
+    """Its connection stays for a while, so that the answer arrives."""
+    with contextlib.ExitStack() as stack:
+        for _ in range(MOST_OF_ONE):
+            connection = stack.enter_context(server.connect())
+            with contextlib.suppress(ConnectionError):
+                connection.sendall(CHUNKED + f"{UPLOAD + 1:x}\r\n".encode() + b" " * (UPLOAD + 1))
+            assert connection.recv(65536).startswith(b"HTTP/1.1 413 ")
+        assert classified(server) == 200
+
+
+@pytest.mark.parametrize("value", ["[]", '""', "1"])
+def test_small_values_do_not_fill_memory(server, value):
+    before = server.peak_memory()
+    body = '{"model":"animals","picture":["a"' + f",{value}" * (24 * BODY // (len(value) + 1)) + "]}"
+    status, _, text = server.request("POST", "/v1/classify", body, {"Content-Type": "application/json"})
+    assert status == 400 and "more than 1048576 values" in text
+    assert server.peak_memory() < before + (250 << 10)
+
+
+def test_a_large_body_has_more_time(tmp_path):
+    """Two seconds for each MiB, though not all for the first."""
+    model = random_models.write_picture_model(tmp_path)
     body = json.dumps({"model": "animals", "picture": base64.b64encode(picture(2 << 20)).decode()}).encode()
-    head = f"POST /v1/classify HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n".encode()
-    with server.connect() as connection:
-        connection.sendall(head + body[:1000])
-        connection.settimeout(3)
-        with pytest.raises(socket.timeout):
-            connection.recv(1)
-        connection.settimeout(PATIENCE)
-        connection.sendall(body[1000:])
-        assert connection.recv(100).startswith(b"HTTP/1.1 200 ")
+    with serving(tmp_path, "--model", f"animals={model}", "--read-timeout", 2, model=None) as server:
+        with server.connect() as connection:
+            connection.sendall(head_of(len(body)))
+            for begin in range(0, len(body), BODY):
+                time.sleep(0.7)
+                connection.sendall(body[begin:begin + BODY])
+            assert begin >= 2 * BODY
+            assert connection.recv(100).startswith(b"HTTP/1.1 200 ")
+        with server.connect() as connection:
+            connection.sendall(head_of(len(body)) + body[:1000])
+            connection.settimeout(5)
+            with contextlib.suppress(ConnectionError):
+                assert connection.recv(1) == b""  # closed

@@ -112,6 +112,7 @@ def test_names_fit_each_other(pod, container):
     for name in ("deployment.yaml", "disruption_budget.yaml"):
         assert read(KUBERNETES / name)["spec"]["selector"]["matchLabels"] == labels
     service = read(KUBERNETES / "service.yaml")["spec"]
+    assert service["sessionAffinity"] == "ClientIP"  # files that were made are with one pod
     assert service["selector"] == labels and {port["targetPort"] for port in service["ports"]} <= ports
     for probe in ("startupProbe", "readinessProbe", "livenessProbe"):
         assert container[probe]["httpGet"] == {"path": "/health", "port": "metrics"}

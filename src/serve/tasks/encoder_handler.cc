@@ -149,10 +149,16 @@ EncoderHandler::JobPtr EncoderHandler::JobFor(const Exchange& exchange,
 }
 
 void EncoderHandler::Answer(const ExchangePtr& exchange) const {
-  EncoderRequest asked = route_.read(ReadJsonRequest(exchange->request()));
-  CheckSize(asked);
-  context_.router.SetLimit(exchange, asked.queue.deadline_ms);
-  Run(exchange, JobFor(*exchange, std::move(asked)));
+  const auto asked = std::make_shared<EncoderRequest>(route_.read(ReadJsonRequest(exchange.get())));
+  CheckSize(*asked);
+  context_.router.SetLimit(exchange, asked->queue.deadline_ms);
+  if (asked->reads == EncoderReads::kTexts)
+    return Run(exchange, JobFor(*exchange, std::move(*asked)));
+  // A small file may hold a large picture.
+  context_.router.Continue(exchange, /*large=*/true, [this, exchange, asked] {
+    if (!exchange->Wanted()) return;
+    Attempt(exchange, [&] { Run(exchange, JobFor(*exchange, std::move(*asked))); });
+  });
 }
 
 void EncoderHandler::Run(const ExchangePtr& exchange, const JobPtr& job) const {

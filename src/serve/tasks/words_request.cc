@@ -30,11 +30,15 @@ void TakeWords(Json* body, EncoderRequest* asked) {
   const Json given = std::move((*body)["words"]);
   body->erase("words");
   if (!given.is_array() || given.empty()) RefuseWords();
-  const bool several = given[0].is_array();
-  for (const Json& sentence : several ? given : Json::array({given})) {
+  const auto add = [asked](const Json& sentence) {
     if (!sentence.is_array()) RefuseWords();
     asked->words.push_back(ReadWords(sentence));
     asked->texts.push_back(JoinWords(asked->words.back()));
+  };
+  if (given[0].is_array()) {
+    for (const Json& sentence : given) add(sentence);
+  } else {
+    add(given);
   }
 }
 

@@ -86,7 +86,11 @@ std::vector<GivenPrompt> TakePrompts(Json* body) {
   }
   const Json given = std::move(*found);
   body->erase("prompt");
-  for (const Json& ids : given.front().is_array() ? given : Json::array({given})) {
+  if (!given.front().is_array()) {
+    prompts.push_back({"", IdsOf(given)});
+    return prompts;
+  }
+  for (const Json& ids : given) {
     if (!ids.is_array()) {
       throw Error(ErrorKind::kInput,
                   fmt::format("request body: prompt holds {} among lists of token ids, expected "

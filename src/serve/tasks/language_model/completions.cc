@@ -74,7 +74,7 @@ std::vector<Route> Completions::Routes() const {
 }
 
 void Completions::Complete(const ExchangePtr& exchange) const {
-  Json body = ReadJsonRequest(exchange->request());
+  Json body = ReadJsonRequest(exchange.get());
   std::vector<GivenPrompt> prompts = TakePrompts(&body);
   std::vector<std::string> texts;
   for (const GivenPrompt& prompt : prompts) texts.push_back(prompt.text);

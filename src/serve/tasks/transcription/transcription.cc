@@ -93,7 +93,7 @@ class TranscribingHandler : public TaskHandler {
  private:
   void Transcribe(const ExchangePtr& exchange) const {
     const auto request =
-        std::make_shared<TranscriptionRequest>(ReadTranscriptionRequest(exchange->request()));
+        std::make_shared<TranscriptionRequest>(ReadTranscriptionRequest(exchange.get()));
     context_.router.SetLimit(exchange, request->queue.deadline_ms);
     // A small file may hold an hour of sound.
     context_.router.Continue(exchange, /*large=*/true, [this, exchange, request] {

@@ -92,7 +92,8 @@ FieldList Fields(TranscriptionRequest& request) {
   return fields;
 }
 
-TranscriptionRequest ReadTranscriptionRequest(const HttpRequest& request) {
+TranscriptionRequest ReadTranscriptionRequest(Exchange* exchange) {
+  const HttpRequest& request = exchange->request();
   if (MediaTypeOf(request) != "multipart/form-data")
     throw Refusal(415, "expected Content-Type: multipart/form-data");
   if (!request.query.empty())
@@ -100,7 +101,7 @@ TranscriptionRequest ReadTranscriptionRequest(const HttpRequest& request) {
   TranscriptionRequest asked;
   const FieldList fields = Fields(asked);
   std::set<std::string> seen;
-  for (FormPart& part : ParseMultipart(request.content_type, request.body)) {
+  for (FormPart& part : ParseMultipart(request.content_type, exchange->TakeBody())) {
     if (part.name != kGranularities && !seen.insert(part.name).second) {
       throw Error(ErrorKind::kInput,
                   fmt::format("request: {} appears twice; send it once", Excerpt(part.name)));

@@ -35,9 +35,10 @@ struct TranscriptionRequest {
 // Members of the form beside `file` and `timestamp_granularities[]`.
 FieldList Fields(TranscriptionRequest& request);
 
-// Throws Refusal 415 for a body of another type than multipart/form-data, Error(kInput) or
-// Error(kConfiguration) for a member that is missing, not known, given twice or of a wrong value.
-TranscriptionRequest ReadTranscriptionRequest(const HttpRequest& request);
+// Takes the body. Throws Refusal 415 for a body of another type than multipart/form-data,
+// Error(kInput) or Error(kConfiguration) for a member that is missing, not known, given twice or of
+// a wrong value.
+TranscriptionRequest ReadTranscriptionRequest(Exchange* exchange);
 
 // `language`: the model's, or ""; `attention`: of RecordingAttentionToJson, or null.
 HttpResponse TranscriptionResponse(const TranscriptionRequest& asked, const Transcription& found,

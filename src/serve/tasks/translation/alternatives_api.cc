@@ -63,7 +63,7 @@ std::vector<Route> AlternativesApi::Routes() const {
 }
 
 void AlternativesApi::Find(const ExchangePtr& exchange) const {
-  Json body = ReadJsonRequest(exchange->request());
+  Json body = ReadJsonRequest(exchange.get());
   const auto asked = std::make_shared<Asked>();
   asked->text = TakeText(&body, "text");
   if (body.contains("target_prefix")) asked->prefix = TakeText(&body, "target_prefix");

@@ -9,6 +9,7 @@
 
 #include "attend/error.h"
 #include "serve/tasks/translation/model_choice.h"
+#include "tasks/translation/translation_options.h"
 
 namespace attend {
 namespace {
@@ -19,10 +20,15 @@ RequestOptions OptionsOf(const LibreRequest& request, const ServeOptions& option
   asked.source = request.source;
   asked.target = request.target;
   asked.queue.priority = request.priority;
-  asked.translation = options.translation;
-  asked.translation.n_best = 1 + request.alternatives;
-  asked.translation.beam_size = std::max(asked.translation.beam_size, asked.translation.n_best);
-  asked.translation.alignments = request.html;
+  TranslationOptions& translation = asked.translation;
+  translation = options.translation;
+  translation.n_best = 1 + request.alternatives;
+  const int64_t beam_size = std::max(translation.beam_size, translation.n_best);
+  const int64_t groups = translation.beam_groups;
+  translation.beam_size = (beam_size + groups - 1) / groups * groups;
+  translation.mbr_samples = std::max(translation.mbr_samples, translation.n_best);
+  translation.alignments = request.html;
+  CheckTranslationOptions(translation);
   return asked;
 }
 
@@ -50,6 +56,11 @@ void TellProgress(const LibreRequest& request, TranslationJob* job) {
 
 }  // namespace
 
+int64_t MostAlternatives(const ServeOptions& options) {
+  const int64_t groups = options.translation.beam_groups;
+  return options.max_beam_size / groups * groups - 1;
+}
+
 void LibreCounts::AddTo(HttpHeaders* headers) const {
   for (const auto& [header, count] :
        {std::pair("X-Attend-Unfinished", unfinished), std::pair("X-Attend-Divided", divided),
@@ -70,10 +81,10 @@ LibreCounts CountsOf(const TranslationJob& job) {
 void LibreRequests::Run(const ExchangePtr& exchange, LibreRequest request,
                         LibreFinish finish) const {
   CheckCharacters(request.texts, context_.options);
-  if (request.alternatives >= context_.options.max_beam_size) {
-    throw Error(ErrorKind::kUsage,
-                fmt::format("alternatives is {}, expected at most {} here", request.alternatives,
-                            context_.options.max_beam_size - 1));
+  const int64_t most = MostAlternatives(context_.options);
+  if (request.alternatives > most) {
+    throw Error(ErrorKind::kUsage, fmt::format("alternatives is {}, expected at most {} here",
+                                               request.alternatives, most));
   }
   const RequestOptions asked = OptionsOf(request, context_.options);
   const auto texts = std::make_shared<SourceTexts>(std::move(request.texts), request.html);

@@ -14,6 +14,9 @@
 
 namespace attend {
 
+// That a request may ask for: the widest beam of whole groups has so many beside the best one.
+int64_t MostAlternatives(const ServeOptions& options);
+
 struct LibreRequest {
   std::vector<std::string> texts;
   bool html = false;

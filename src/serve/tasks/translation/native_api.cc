@@ -130,7 +130,7 @@ std::vector<Route> NativeApi::Routes() const {
 }
 
 void NativeApi::Translate(const ExchangePtr& exchange) const {
-  Json body = ReadJsonRequest(exchange->request());
+  Json body = ReadJsonRequest(exchange.get());
   std::vector<std::string> texts = TakeTexts(&body, "text");
   RequestOptions asked = UsualRequest(context_.options);
   asked.beginnings.texts = TakeTargetPrefixes(&body, texts.size());

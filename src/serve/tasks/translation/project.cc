@@ -20,6 +20,7 @@ namespace {
 constexpr const char* kProjectFile = "project.json";
 constexpr const char* kLogFile = "corrections.jsonl";
 constexpr const char* kVersionFile = "version.json";
+constexpr const char* kVersions = "versions";
 constexpr const char* kCurrent = "current";
 constexpr const char* kAdapter = "adapter";
 constexpr const char* kGone = ".gone";  // of names that begin with a dot
@@ -68,9 +69,9 @@ std::string ModelOfProject(const fs::path& adapter) {
   return served ? ReadModel(project) : "";
 }
 
-void RemoveLeftovers(const fs::path& projects) {
+void RemoveLeftovers(const fs::path& directory) {
   std::vector<fs::path> leftovers;
-  for (const auto& found : fs::directory_iterator(projects)) {
+  for (const auto& found : fs::directory_iterator(directory)) {
     const std::string name = found.path().filename().string();
     if (name.ends_with(kTemporarySuffix) || (name.starts_with('.') && name.ends_with(kGone)))
       leftovers.push_back(found.path());
@@ -78,8 +79,8 @@ void RemoveLeftovers(const fs::path& projects) {
   for (const fs::path& leftover : leftovers) fs::remove_all(leftover);
 }
 
-// What is half removed has another name by then.
-void RemoveProject(const fs::path& directory) {
+// What is half removed has another name by then, which is none of a project's or a version's.
+void RemoveWhole(const fs::path& directory) {
   const fs::path gone = directory.parent_path() / ("." + directory.filename().string() + kGone);
   fs::remove_all(gone);
   fs::rename(directory, gone);
@@ -116,12 +117,13 @@ void Project::Open() {
 }
 
 fs::path Project::PathOf(int64_t version) const {
-  return directory_ / "versions" / std::to_string(version);
+  return directory_ / kVersions / std::to_string(version);
 }
 
 void Project::ReadVersions() {
-  std::error_code none;
-  for (const auto& entry : fs::directory_iterator(directory_ / "versions", none)) {
+  if (!fs::exists(directory_ / kVersions)) return;
+  RemoveLeftovers(directory_ / kVersions);
+  for (const auto& entry : fs::directory_iterator(directory_ / kVersions)) {
     ProjectVersion version{.number = NumberOf(entry.path())};
     if (version.number == 0) continue;
     const fs::path file = entry.path() / kVersionFile;
@@ -173,7 +175,7 @@ std::vector<Correction> Project::Read() const {
 
 void Project::AddVersion(const fs::path& adapter, ProjectVersion facts, int64_t most) {
   facts.number = versions_.empty() ? 1 : versions_.back().number + 1;
-  fs::create_directories(directory_ / "versions");
+  fs::create_directories(directory_ / kVersions);
   AtomicDirectory made(PathOf(facts.number));
   fs::rename(adapter, made.path() / kAdapter);
   WriteFileSynced(made.path() / kVersionFile, Dump(FieldsToJson(Fields(facts))) + "\n");
@@ -181,8 +183,9 @@ void Project::AddVersion(const fs::path& adapter, ProjectVersion facts, int64_t 
   versions_.push_back(facts);
   Serve(facts.number);
   while (std::ssize(versions_) > most) {
-    fs::remove_all(PathOf(versions_.front().number));
+    const fs::path oldest = PathOf(versions_.front().number);
     versions_.erase(versions_.begin());
+    RemoveWhole(oldest);
   }
 }
 
@@ -201,7 +204,7 @@ void Project::Serve(int64_t version) {
   }
   const fs::path next = directory_ / (std::string(kCurrent) + kTemporarySuffix);
   fs::remove(next);
-  fs::create_symlink(fs::path("versions") / std::to_string(version) / kAdapter, next);
+  fs::create_symlink(fs::path(kVersions) / std::to_string(version) / kAdapter, next);
   fs::rename(next, link);
   SyncDirectory(directory_);
 }

@@ -38,10 +38,11 @@ bool IsProjectName(const std::string& name);
 // The model of the project that serves this adapter; "" for what is no project's.
 std::string ModelOfProject(const std::filesystem::path& adapter);
 
-// Removes what a killed service left half made or half removed among the projects of a directory.
-void RemoveLeftovers(const std::filesystem::path& projects);
-// Removes a project that is not open, whatever its state.
-void RemoveProject(const std::filesystem::path& directory);
+// Removes what a killed service left half made or half removed among the projects of a directory,
+// or the versions of a project.
+void RemoveLeftovers(const std::filesystem::path& directory);
+// Removes a project that is not open, whatever its state, or a version.
+void RemoveWhole(const std::filesystem::path& directory);
 
 // One owner; not thread-safe. Throws Error as base/files.h.
 class Project {

@@ -114,6 +114,11 @@ Projects::Projects(const ServeOptions& options, const ModelStore& models, WriteE
     throw Error(ErrorKind::kUsage,
                 fmt::format("projects is '{}', expected a directory", options.projects));
   }
+  const std::string& recipe = options.adaptation_recipe;
+  if (!recipe.empty() && !fs::is_regular_file(recipe)) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("adaptation_recipe is '{}', expected a file", recipe));
+  }
   lock_ = std::make_unique<DirectoryLock>(options.projects);
   RemoveLeftovers(options.projects);
   OpenAll();
@@ -227,7 +232,7 @@ void Projects::Remove(const std::string& name) {
   wake_.notify_all();
   wake_.wait(lock, [&] { return !entry.training; });
   entry.project.reset();
-  RemoveProject(fs::path(options_.projects) / name);
+  RemoveWhole(fs::path(options_.projects) / name);
   entries_.erase(name);
 }
 

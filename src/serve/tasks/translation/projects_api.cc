@@ -88,7 +88,7 @@ std::vector<Route> ProjectsApi::Routes() {
 }
 
 void ProjectsApi::Correct(const ExchangePtr& exchange) {
-  Json body = ReadJsonRequest(exchange->request());
+  Json body = ReadJsonRequest(exchange.get());
   const std::vector<Correction> corrections = TakeCorrections(&body, context_.options);
   CorrectionRequest asked;
   FieldsFromJson(body, Fields(asked), "request body");
@@ -111,7 +111,7 @@ void ProjectsApi::OfProject(const ExchangePtr& exchange) {
   }
   if (request.method != "POST") return exchange->Answer({200, Dump(projects_.State(name))});
   projects_.State(name);  // 404 before what is wrong with the request
-  const Json body = ReadJsonRequest(request);
+  const Json body = ReadJsonRequest(exchange.get());
   int64_t version = -1;
   FieldList fields;
   fields.Add("version", &version, 0, 1e15, "number of the version; 0: none, the model alone");

@@ -5,6 +5,7 @@
 
 #include "serve/openapi.h"
 #include "serve/tasks/translation/alternatives_api.h"
+#include "serve/tasks/translation/libre_requests.h"
 #include "serve/tasks/translation/model_choice.h"
 #include "serve/tasks/translation/request_options.h"
 
@@ -136,7 +137,7 @@ Json AsForm(Json schema) {
 void AddLibreSchemas(const ServeOptions& options, const Choices& choices, Json* schemas) {
   Json& libre = (*schemas)["LibreRequest"]["properties"];
   libre["q"] = TextOrTexts();
-  libre["alternatives"] = Alternatives(options.max_beam_size - 1);
+  libre["alternatives"] = Alternatives(MostAlternatives(options));
   choices.SetIn(&libre, true);
   choices.SetIn(&(*schemas)["FileRequest"]["properties"], false);
   for (const char* name : {"LibreRequest", "DetectRequest"}) {
