@@ -197,6 +197,7 @@ CASES = [
     ("generate", "word --model {L} --input {F}/text", 2, "leave out one"),
     ("generate", "--model {L} --input {F}/gone", 3, "{F}/gone"),
     ("generate", "word --model {L} --top-p 1.5", 2, "--top-p"),
+    ("generate", "word --model {L} --temperature 1e-40", 2, "temperature is 1e-40, expected 0 (always the likeliest token) or at least 0.01"),
     ("generate", "word --model {L} --n 2 --temperature 0", 2, "raise temperature or beam_size"),
     ("generate", "word --model {L} --n 3 --beam-size 2", 2, "beam size"),
     ("translate", "--model {L} --input {F}/text", 2, "run it with `attend generate`"),
