@@ -32,7 +32,7 @@ struct GenerationOptions {
   std::vector<std::string> stop;
   // Each rule narrows what those before it leave.
   double repetition_penalty = 1;
-  double temperature = 1;  // 0: always the likeliest token
+  double temperature = 1;  // at least 0.01; 0: always the likeliest token
   int64_t top_k = 0;       // 0: all
   double top_p = 1;
   double min_p = 0;

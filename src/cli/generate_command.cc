@@ -106,6 +106,19 @@ struct GenerateCall {
   }
 };
 
+// What is given and would change nothing.
+void CheckUsed(const GenerationOptions& options, const CommandLine& command_line) {
+  const bool beam = options.beam_size > 1;
+  if (beam && command_line.IsSet("seed")) {
+    throw Error(ErrorKind::kUsage,
+                "seed is not for beam search; leave it out or set beam_size to 1");
+  }
+  if (!beam && command_line.IsSet("length_penalty")) {
+    throw Error(ErrorKind::kUsage,
+                "length_penalty is of beam search; leave it out or raise beam_size");
+  }
+}
+
 }  // namespace
 
 int RunGenerate(const std::vector<std::string>& arguments) {
@@ -129,6 +142,7 @@ int RunGenerate(const std::vector<std::string>& arguments) {
                 "attend generate: prompts are given as arguments and by --input; leave out one");
   }
   CheckGenerationOptions(options.generation);
+  CheckUsed(options.generation, command_line);
   const auto loaded = Load(
       options.model, {.type = options.type, .instruction_set = {}, .adapter = options.adapter});
   const Generator generator(loaded, common.ThreadCount());

@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -369,6 +370,21 @@ void CheckModels(const TranslateOptions& options) {
   }
 }
 
+// What is given and would change nothing.
+void CheckUsed(const TranslationOptions& options, const CommandLine& command_line) {
+  const bool draws = Draws(options);
+  const std::tuple<const char*, bool, const char*> given[] = {
+      {"mbr_samples", options.mbr != MbrUtility::kNone, "is of mbr; give mbr, too"},
+      {"alignment_layer", options.alignments, "is of alignments; give alignments, too"},
+      {"beam_size", !draws, "is for beam search; leave it out where outputs are drawn"},
+      {"diversity", !draws && options.beam_groups > 1,
+       "is of groups of a beam; give beam_groups, too"}};
+  for (const auto& [name, used, why] : given) {
+    if (!used && command_line.IsSet(name))
+      throw Error(ErrorKind::kUsage, fmt::format("{} {}", name, why));
+  }
+}
+
 constexpr const char* kTranslateExamples =
     "attend translate --model MODEL --input test.en --output test.de\n"
     "echo 'A dog runs.' | attend translate --model MODEL --scores\n"
@@ -410,6 +426,7 @@ int Translate(const std::vector<std::string>& arguments, const RunOnDevice& run_
   ReadPaths(common, &options);
   if (!options.glossary.empty()) options.translation.glossary = Glossary::Load(options.glossary);
   CheckTranslationOptions(options.translation);
+  CheckUsed(options.translation, command_line);
   CheckDevice(options);
   CheckModels(options);
   CheckEstimator(options);

@@ -33,13 +33,19 @@ std::vector<MemoryUnit> ReadTable(const std::string& path) {
   return units;
 }
 
+bool IsTmx(const std::string& path) { return LowerCase(path).ends_with(".tmx"); }
+
 }  // namespace
 
 std::shared_ptr<const TranslationMemory> LoadMemory(const std::string& path,
                                                     const std::string& source,
                                                     const std::string& target) {
   std::vector<MemoryUnit> units;
-  if (LowerCase(path).ends_with(".tmx")) {
+  if (IsCompressed(path) && IsTmx(path.substr(0, path.rfind('.')))) {
+    throw Error(ErrorKind::kInput,
+                fmt::format("{}: a TMX is not read compressed; unpack it first", path));
+  }
+  if (IsTmx(path)) {
     ReadTmx(path, source, target, [&](MemoryUnit unit) { units.push_back(std::move(unit)); });
   } else {
     units = ReadTable(path);

@@ -61,8 +61,13 @@ TEST(MemoryFileTest, ATmxHasTextsWithoutTheirCodes) {
                                               "cat</seg></tuv></tu>"));
   EXPECT_EQ(TextOf(*LoadMemory(path)), "A dog|Ein Hund &\n");
   EXPECT_EQ(TextOf(*LoadMemory(path, "de", "en")), "Ein Hund &|A dog\n");
-  EXPECT_THAT(ErrorOf(path, "fr", "de"), HasSubstr("no text with its translation"));
-  EXPECT_THAT(ErrorOf(path, "e"), HasSubstr("no text with its translation"));
+  EXPECT_THAT(ErrorOf(path, "fr", "de"),
+              HasSubstr("memory.tmx: no text with its translation from 'fr' to 'de'; the file has "
+                        "DE, en-US, en-us"));
+  EXPECT_THAT(ErrorOf(path, "e"), HasSubstr("no text with its translation from 'e'; the file has"));
+  EXPECT_THAT(ErrorOf(path, "", "fr"), HasSubstr("no text with its translation from 'en-US' to "
+                                                 "'fr'; the file has"));
+  EXPECT_THAT(ErrorOf(Written("none.tmx", Tmx(""))), HasSubstr("its units name no language"));
 }
 
 TEST(MemoryFileTest, ATmxIsReadInUtf16Too) {
@@ -71,6 +76,21 @@ TEST(MemoryFileTest, ATmxIsReadInUtf16Too) {
                           "Hund</seg></tuv></tu>"))
     wide += {c, '\0'};
   EXPECT_EQ(TextOf(*LoadMemory(Written("wide.tmx", wide))), "A dog|Ein Hund\n");
+}
+
+TEST(MemoryFileTest, ACompressedTmxIsRefusedByItsName) {
+  for (const std::string name : {"units.tmx.gz", "units.TMX.zst"})
+    EXPECT_THAT(ErrorOf(testing::TempDir() + name), HasSubstr(name + ": a TMX is not read "
+                                                                     "compressed; unpack it"));
+}
+
+TEST(MemoryFileTest, AMessageNamesSomeOfManyLanguages) {
+  std::string units;
+  for (int i = 10; i < 60; ++i)
+    units += "<tu><tuv xml:lang=\"l" + std::to_string(i) + "\"><seg>a</seg></tuv></tu>";
+  const std::string error = ErrorOf(Written("many.tmx", Tmx(units)), "en", "de");
+  EXPECT_THAT(error, HasSubstr("has l10, l11, l12"));
+  EXPECT_THAT(error, HasSubstr("l21 and maybe more"));
 }
 
 TEST(MemoryFileTest, ATmxThatSaysTooLittleOrIsNoneIsRefused) {

@@ -2,10 +2,12 @@
 
 #include <expat.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <exception>
 #include <memory>
+#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -19,6 +21,7 @@ namespace attend {
 namespace {
 
 constexpr std::string_view kAnyLanguage = "*all*";  // as srclang
+constexpr size_t kMostNamed = 12;                   // languages in a message
 
 // "en" takes "en-US" and "EN_us", too.
 bool Takes(const std::string& asked, const std::string& language) {
@@ -68,6 +71,7 @@ class TmxReader {
   void Read() {
     ReadPieces(path_, [&](std::string_view piece) { Parse(piece, false); });
     Parse("", true);
+    if (!used_) RefuseLanguages();
   }
 
  private:
@@ -98,6 +102,17 @@ class TmxReader {
   [[noreturn]] void Refuse(const std::string& what) const {
     throw Error(ErrorKind::kInput,
                 fmt::format("{}:{}: {}", path_, XML_GetCurrentLineNumber(parser_.get()), what));
+  }
+
+  [[noreturn]] void RefuseLanguages() const {
+    std::string what = "no text with its translation";
+    const std::string& source = source_.empty() ? header_language_ : source_;
+    if (!source.empty()) what += fmt::format(" from '{}'", Excerpt(source));
+    if (!target_.empty()) what += fmt::format(" to '{}'", Excerpt(target_));
+    what += languages_.empty() ? "; its units name no language"
+                               : fmt::format("; the file has {}", fmt::join(languages_, ", "));
+    if (languages_.size() == kMostNamed) what += " and maybe more";
+    throw Error(ErrorKind::kInput, fmt::format("{}: {}", path_, what));
   }
 
   void Begin(std::string_view name, const XML_Char** attributes) {
@@ -135,6 +150,10 @@ class TmxReader {
   }
 
   void EndUnit() {
+    for (const Variant& one : variants_) {
+      if (!one.language.empty() && languages_.size() < kMostNamed)
+        languages_.insert(Excerpt(one.language));
+    }
     const std::string language = SourceLanguage();
     const auto source = std::ranges::find_if(
         variants_, [&](const Variant& one) { return Takes(language, one.language); });
@@ -150,6 +169,7 @@ class TmxReader {
       if (target == nullptr) target = &one;
     }
     if (target == nullptr) return;
+    used_ = true;
     use_({OneLine(source->text), OneLine(target->text)});
   }
 
@@ -170,9 +190,11 @@ class TmxReader {
   std::exception_ptr failure_;
   int64_t depth_ = 0;  // of elements
   std::string header_language_, unit_language_;
-  std::vector<Variant> variants_;  // of the unit
-  bool in_text_ = false;           // of a variant's segment
-  int64_t codes_ = 0;              // elements within it that are no text
+  std::vector<Variant> variants_;    // of the unit
+  std::set<std::string> languages_;  // of all units, as they are named
+  bool used_ = false;                // a unit
+  bool in_text_ = false;             // of a variant's segment
+  int64_t codes_ = 0;                // elements within it that are no text
 };
 
 }  // namespace

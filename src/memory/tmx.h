@@ -13,8 +13,8 @@ namespace attend {
 // codes (bpt, ept, it, ph, ut, sub) left out. A language fits the one that is asked for if it is
 // the same, or one of its regions (en-US for en). "" as source is what the unit or the header
 // names (srclang); "" as target is the only other language. Throws Error(kInput) that names the
-// file for one that can't be read, is no XML (with its line) or no TMX, and where a "" does not say
-// enough.
+// file for one that can't be read, is no XML (with its line) or no TMX, where a "" does not say
+// enough, and for one without such a unit, with the languages that it has.
 void ReadTmx(const std::string& path, const std::string& source, const std::string& target,
              const std::function<void(MemoryUnit)>& use);
 

@@ -40,6 +40,7 @@ void SampleSearch::FillRow(std::span<const Draw> draws, Output* output, StepRow*
   row->may_end = std::ssize(output->result.ids) >= input_->options.min_length;
   row->may_be_unknown = input_->options.allow_unknown;
   row->never = options_->never;
+  row->most = 1;  // whatever room the beams beside it ask for
   if (NeedsOnlyBestToken()) return;
   output->sampling = {&input_->sample->sampling, draws, output->seen};
   row->sampling = &output->sampling;

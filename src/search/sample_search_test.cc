@@ -23,6 +23,7 @@ class CountingStepper : public Stepper {
     for (const StepRow& row : rows) {
       read_[row.hypothesis].push_back(row.token);
       if (!row.asks) continue;
+      EXPECT_EQ(row.most, 1);
       const int64_t wanted = row.sampling == nullptr ? 1 : std::ssize(row.sampling->draws);
       for (int64_t i = 0; i < wanted; ++i) {
         const bool end = row.token >= 9 && row.may_end;

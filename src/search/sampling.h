@@ -12,15 +12,19 @@
 
 namespace attend {
 
+// Of what is drawn: with a lower one logits over it leave the range of f32.
+inline constexpr double kLeastTemperature = 0.01;
+
 // What a token is drawn from. Each rule narrows what those before it leave.
 struct SamplingOptions {
   // Logits of tokens that the prompt or the output has are divided by it where they are positive,
   // and multiplied where they are not (Keskar et al. 2019, section 4.1).
   double repetition_penalty = 1;
-  double temperature = 1;  // logits are divided by it; 0: the likeliest token is taken
-  int64_t top_k = 0;       // so many likeliest tokens; 0: all
-  double top_p = 1;        // the fewest likeliest with at least this probability together
-  double min_p = 0;        // those with at least this share of the likeliest one's probability
+  // Logits are divided by it: at least kLeastTemperature, or 0: the likeliest token is taken.
+  double temperature = 1;
+  int64_t top_k = 0;  // so many likeliest tokens; 0: all
+  double top_p = 1;   // the fewest likeliest with at least this probability together
+  double min_p = 0;   // those with at least this share of the likeliest one's probability
 
   bool greedy() const { return temperature == 0; }
   bool penalises() const { return repetition_penalty != 1; }

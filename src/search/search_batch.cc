@@ -44,10 +44,10 @@ void SearchBatch::Admit() {
     joining_.push_back(SentenceOf(*input, TakeIndex(), /*constrained=*/false));
     ActiveInput& active = inputs_[joining_.back().index];
     active.input = input;
-    StartSearch(&active, /*constrained=*/false);
     ++load_.sentences;
     ++load_.joining;
     load_.tokens += input->tokens();
+    StartSearch(&active, /*constrained=*/false);  // if it throws, Fail finds the item counted
   }
 }
 
@@ -61,6 +61,7 @@ void SearchBatch::Step() {
 void SearchBatch::Fail(const std::exception_ptr& error) {
   for (const NewSentence& sentence : joining_) live_.push_back(sentence.index);
   joining_.clear();
+  load_.joining = 0;
   for (const int64_t index : live_) {
     Leave(index);
     queue_->Failed(*inputs_[index].input, error);
@@ -130,20 +131,25 @@ void SearchBatch::Advance() {
   });
 }
 
-// The item is no longer live, so an exception fails it alone. A second search keeps its index.
+bool SearchBatch::StartAgain(int64_t index) {
+  if (!inputs_[index].search->WantsConstraints()) return false;
+  StartSearch(&inputs_[index], /*constrained=*/true);
+  joining_.push_back(SentenceOf(*inputs_[index].input, index, /*constrained=*/true));
+  ++load_.joining;
+  return true;
+}
+
+// The item is no longer live, so an exception fails it alone.
 void SearchBatch::Finish(int64_t index) {
   const SearchInput* input = inputs_[index].input;
-  const ItemSearch& search = *inputs_[index].search;
-  if (search.WantsConstraints()) {
-    StartSearch(&inputs_[index], /*constrained=*/true);
-    joining_.push_back(SentenceOf(*input, index, /*constrained=*/true));
-    ++load_.joining;
-    return;
-  }
-  Leave(index);
+  bool left = false;
   try {
-    queue_->Done(*input, search.Results());
+    if (StartAgain(index)) return;
+    left = true;
+    Leave(index);
+    queue_->Done(*input, inputs_[index].search->Results());
   } catch (const std::exception&) {
+    if (!left) Leave(index);
     queue_->Failed(*input, std::current_exception());
   }
 }

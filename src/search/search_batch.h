@@ -46,6 +46,8 @@ class SearchBatch {
   void Leave(int64_t index);
   void Begin();
   void Advance();
+  // The second search of an item that wants one, which keeps its index. false: it wants none.
+  bool StartAgain(int64_t index);
   void Finish(int64_t index);
   void DropUnwanted();
 

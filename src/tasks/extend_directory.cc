@@ -66,10 +66,14 @@ std::vector<float> WithMeans(const TensorView& tensor,
   return values;
 }
 
+// A parser's targets are symbols: no vocabulary has them.
+bool WritesSymbols(const ModelConfig& config) { return !config.constituents.empty(); }
+
 // Which vocabulary the rows of a tensor belong to: null for none.
 const Extended* OwnerOf(const std::string& name, const ModelConfig& config, const Extended& source,
                         const Extended& target) {
-  if (name == "encoder.embedding.weight") return &source;
+  if (name == "encoder.embedding.weight" || name == "text.embedding.weight") return &source;
+  if (WritesSymbols(config)) return nullptr;
   if (name == "decoder.embedding.weight") return &target;
   const bool of_output = name == "head.weight" || name == "head.bias";
   return of_output && config.head == HeadKind::kVocabulary ? &target : nullptr;
@@ -95,8 +99,11 @@ std::shared_ptr<Model> ExtendModel(const std::shared_ptr<const Model>& model,
   auto owned = std::make_shared<Owned>();
   owned->model = model;
   auto extended = std::make_shared<Model>(*model);
-  for (int64_t* size : {&extended->config.source_vocab_size, &extended->config.target_vocab_size})
-    if (*size > 0) *size += std::ssize(tokens);  // 0: no stack has it
+  ModelConfig& config = extended->config;
+  // 0: no stack has it
+  if (config.source_vocab_size > 0) config.source_vocab_size += std::ssize(tokens);
+  if (config.target_vocab_size > 0 && !WritesSymbols(config))
+    config.target_vocab_size += std::ssize(tokens);
   extended->source_vocabulary = source.now->bytes();
   extended->target_vocabulary = target.now->bytes();
   Json& added = extended->provenance["added_tokens"];
@@ -105,7 +112,7 @@ std::shared_ptr<Model> ExtendModel(const std::shared_ptr<const Model>& model,
   extended->tensors = TensorTable(owned);
   owned->tensors.reserve(model->tensors.tensors().size());
   for (TensorView tensor : model->tensors.tensors()) {
-    if (const Extended* owner = OwnerOf(tensor.name, model->config, source, target)) {
+    if (const Extended* owner = OwnerOf(tensor.name, config, source, target)) {
       const std::vector<float>& values =
           owned->tensors.emplace_back(WithMeans(tensor, owner->parts));
       tensor.shape[0] += std::ssize(tokens);
@@ -127,17 +134,20 @@ int64_t ExtendDirectory(const fs::path& from, std::span<const std::string> token
   CheckReplaceable(to);
   const auto model = LoadModel(from);
   const std::shared_ptr<Model> extended = ExtendModel(model, tokens);
-  if (model->config.head != HeadKind::kNone) {
-    std::vector<Sample> samples = SamplesFromJson(model->samples, model->config, from);
-    const auto vocabulary = Vocabulary::FromBytes(extended->source_vocabulary, "the vocabulary");
-    const auto shown = tokens.first(std::min<size_t>(tokens.size(), kSampleTokens));
-    samples.push_back(
-        SampleOf(extended->config, *vocabulary, fmt::format("{}", fmt::join(shown, " "))));
+  const ModelConfig& config = model->config;
+  if (config.head != HeadKind::kNone) {
+    std::vector<Sample> samples = SamplesFromJson(model->samples, config, from);
+    if (!config.frames && !WritesSymbols(config)) {
+      const auto vocabulary = Vocabulary::FromBytes(extended->source_vocabulary, "the vocabulary");
+      const auto shown = tokens.first(std::min<size_t>(tokens.size(), kSampleTokens));
+      samples.push_back(
+          SampleOf(extended->config, *vocabulary, fmt::format("{}", fmt::join(shown, " "))));
+    }
     extended->samples = SamplesToJson(RemakeSamples(extended, std::move(samples)));
   }
   SaveModel(*extended, to);
-  const ModelConfig& config = model->config;
-  return config.encoder ? config.source_vocab_size : config.target_vocab_size;
+  return config.encoder && config.ReadsTokens() ? config.source_vocab_size
+                                                : config.target_vocab_size;
 }
 
 }  // namespace attend

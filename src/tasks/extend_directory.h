@@ -19,9 +19,10 @@ namespace attend {
 std::shared_ptr<Model> ExtendModel(const std::shared_ptr<const Model>& model,
                                    std::span<const std::string> tokens);
 
-// Writes the model directory `to`: ExtendModel of `from`, with samples by the reference kernels, of
-// which the last is of the new tokens. Returns the id of the first of them. Throws Error(kUsage)
-// where both are one directory; else as LoadModel, ExtendModel and SaveModel.
+// Writes the model directory `to`: ExtendModel of `from`, with samples by the reference kernels.
+// The last is of the new tokens, but a parser and a transcriber get none: no text alone makes one.
+// Returns the id of the first new token. Throws Error(kUsage) where both are one directory; else as
+// LoadModel, ExtendModel and SaveModel.
 int64_t ExtendDirectory(const std::filesystem::path& from, std::span<const std::string> tokens,
                         const std::filesystem::path& to);
 

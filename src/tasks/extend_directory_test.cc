@@ -55,6 +55,29 @@ void CheckRows(const Model& before, const Model& now, const std::string& name) {
   }
 }
 
+ModelConfig SmallParser() {
+  ModelConfig config = SmallConfig(GoldenSize());
+  config.task = "parsing";
+  config.languages = {"ka"};
+  config.source_begin = {static_cast<int32_t>(config.special_ids.bos)};
+  config.constituents = {"NP", "S"};
+  config.tags = {"DT", "NN"};
+  config.next_word_input = true;
+  config.tie_source_target = false;
+  config.tie_target_output = false;
+  config.target_vocab_size = 10;  // below the ids of some pieces
+  return config;
+}
+
+ModelConfig SmallTranscriber() {
+  ModelConfig config = PresetConfig("speech-tiny");
+  config.task = "transcription";
+  config.target_vocab_size = GoldenSize();
+  config.special_ids = SmallConfig(GoldenSize()).special_ids;
+  config.encoder->layers = config.decoder->layers = 1;
+  return config;
+}
+
 TEST(ExtendModel, AddsRowsThatAreMeans) {
   ModelConfig untied = SmallConfig(GoldenSize()), language = SmallLanguageModel(GoldenSize()),
               masked = SmallConfig(GoldenSize());
@@ -70,7 +93,10 @@ TEST(ExtendModel, AddsRowsThatAreMeans) {
       {language, {"decoder.embedding.weight", "head.bias"}},
       {masked, {"encoder.embedding.weight", "head.bias"}},
       {MakeLabelModel("tagging", Pooling::kTokens, {"O", "B-X", "I-X"})->config,
-       {"encoder.embedding.weight"}}};
+       {"encoder.embedding.weight"}},
+      {MakeItemModel()->config, {"text.embedding.weight"}},
+      {SmallParser(), {"encoder.embedding.weight"}},
+      {SmallTranscriber(), {"decoder.embedding.weight"}}};
   for (const auto& [config, names] : cases) {
     const auto before = WithVocabulary(config);
     const auto now = ExtendModel(before, kNewTokens);

@@ -214,6 +214,7 @@ Sample SampleOf(const ModelConfig& config, const Vocabulary& vocabulary, const s
   }
   sample.source = text;
   sample.source_ids = config.EncoderIds(vocabulary.Encode(text));
+  if (config.fusion) sample.nodes.emplace();
   if (!config.decoder)
     sample.source_ids.insert(sample.source_ids.begin(),
                              static_cast<int32_t>(config.special_ids.bos));

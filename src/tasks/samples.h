@@ -24,8 +24,9 @@ std::vector<Sample::SharedVectors> ReplaySharedVectors(const LoadedModel& loaded
                                                        std::span<const Sample> samples,
                                                        int threads);
 
-// A text as a model reads it, of a language model as if it had written it; the rest is for
-// RemakeSamples.
+// A text as a model reads it, of a language model as if it had written it, of a model of items one
+// that has a text alone; the rest is for RemakeSamples. Precondition: the model reads tokens, and
+// writes no symbols.
 Sample SampleOf(const ModelConfig& config, const Vocabulary& vocabulary, const std::string& text);
 
 // The samples as the reference kernels give them, for models that LibTorch cannot run: of a

@@ -3,7 +3,9 @@
 import json
 import pathlib
 import shutil
+import struct
 import sys
+import wave
 
 import pytest
 from programs import attend, refused
@@ -81,6 +83,58 @@ def test_what_fills_a_mask_keeps_its_odds(encoders, tmp_path):
     ratios = [now[token] / before[token] for token in before]
     assert max(ratios) == pytest.approx(min(ratios), rel=1e-6) and max(ratios) < 1
     assert sum(now.values()) == pytest.approx(sum(before.values()), abs=0.2)
+
+
+def model_of(path):
+    return json.loads((path / "config.json").read_text(encoding="utf-8"))["model"]
+
+
+def test_a_parser_keeps_its_symbols_and_trees(tmp_path):
+    (tmp_path / "parser").mkdir()
+    parser = random_models.write_parser(tmp_path / "parser")
+    sample = {"source": "lumi", "source_ids": [2, 10, 11, 3], "target": "", "target_ids": [4, 9, 3], "next_words": [1, 1, 2], "score": 0,
+              "token_log_probabilities": [0, 0, 0], "top_logits": []}
+    (parser / "samples.json").write_text(json.dumps([sample]), encoding="utf-8")
+    config = json.loads((parser / "config.json").read_text(encoding="utf-8"))
+    random_models.write_config(parser, config, list(config["sha256"]))
+    before = model_of(parser)
+    assert extended(parser, tmp_path / "more")["first_id"] == before["source_vocab_size"]
+    now = model_of(tmp_path / "more")
+    assert now == before | {"source_vocab_size": before["source_vocab_size"] + 2}
+    assert told("parse", "--model", tmp_path / "more") == told("parse", "--model", parser)
+    assert told("parse", "--model", tmp_path / "more", stdin="the quokka\n").count("quokka") == 1
+    one, = samples_of(tmp_path / "more")
+    assert (one["target_ids"], one["next_words"]) == ([4, 9, 3], [1, 1, 2]) and one["score"] < 0
+    verified = json.loads(told("verify", tmp_path / "more", "--json"))
+    assert (verified["samples"], verified["good"]) == (1, True)
+
+
+def test_a_classifier_of_items_has_a_sample_of_a_text(tmp_path):
+    (tmp_path / "items").mkdir()
+    items = random_models.write_item_model(tmp_path / "items")
+    assert extended(items, tmp_path / "more")["first_id"] == model_of(items)["source_vocab_size"]
+    (tmp_path / "items.jsonl").write_text('{"id": "1", "text": "lumi tavo", "links": ["wood"]}\n{"id": "2", "text": "neri"}\n', encoding="utf-8")
+    labels = [told("classify", "--model", model, tmp_path / "items.jsonl", "--json", "--top", "3") for model in (items, tmp_path / "more")]
+    assert labels[0] == labels[1] != ""
+    sample, = samples_of(tmp_path / "more")
+    assert sample["source"] == " ".join(TOKENS[1:])
+    assert (sample["nodes"], sample["pixels"], sample["picture_vector"]) == ([], "", []) and len(sample["text_vector"]) == 6
+    assert json.loads(told("verify", tmp_path / "more", "--json"))["good"] is True
+
+
+def test_a_transcriber_gets_tokens_to_write(tmp_path):
+    (tmp_path / "model").mkdir()
+    model = random_models.write_transcriber(tmp_path / "model")
+    size = model_of(model)["target_vocab_size"]
+    assert extended(model, tmp_path / "more")["first_id"] == size
+    assert model_of(tmp_path / "more") == model_of(model) | {"target_vocab_size": size + 2}
+    with wave.open(str(tmp_path / "a.wav"), "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(8000)
+        file.writeframes(b"".join(struct.pack("<h", 3000 * (i % 40 - 20) // 20) for i in range(4000)))
+    assert told("transcribe", "--model", tmp_path / "more", tmp_path / "a.wav", "--max-length", "8") != ""
+    assert samples_of(tmp_path / "more") == []
 
 
 def test_a_file_lists_tokens(tmp_path):

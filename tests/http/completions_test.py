@@ -143,6 +143,7 @@ def test_translation_does_not_see_the_language_model(server):
     ({"prompt": [4] * 5000}, "prompt 1 has 5000 tokens, expected at most"),
     ({"prompt": []}, "0 prompts"),
     ({"prompt": "a", "n": 2, "temperature": 0}, "n is 2, but at temperature 0 all outputs are the same; raise temperature, or set n to 1"),
+    ({"prompt": "a", "temperature": 1e-38}, "temperature is 1e-38, expected 0 (always the likeliest token) or at least 0.01"),
     ({"prompt": "a", "model": "ka-su"}, "the task of the model 'ka-su' is translation; ask it at /v1/translate"),
     ({"prompt": "a", "presence_penalty": 1}, "presence_penalty is not supported"),
     ({"prompt": "a", "max_tokens": 0}, "echo"),

@@ -90,6 +90,7 @@ def completion_can_be(body):
         number["min_tokens"] <= number["max_tokens"]
         and (number["max_tokens"] > 0 or body.get("echo") is True)
         and (number["n"] == 1 or number["temperature"] > 0)
+        and not 0 < number["temperature"] < 0.01
         and not (stream and (number["logprobs"] > 0 or (number["logprobs"] == 0 and body.get("echo"))))
         and (number["logprobs"] < 0 or number["n"] * number["max_tokens"] < 1000)
         and ids_can_be(body.get("prompt"))

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "attend/error.h"
+#include "search/sampling.h"
 #include "tasks/checks.h"
 #include "tasks/loaded_model.h"
 
@@ -21,7 +22,9 @@ FieldList Fields(GenerationOptions& options) {
            "minimum number of tokens before the model may end the text")
       .Add("stop", &options.stop, "texts before the first of which an output ends")
       .Add("temperature", &options.temperature, 0, 100,
-           "what logits are divided by before a token is drawn; 0: always the likeliest token")
+           fmt::format("what logits are divided by before a token is drawn, at least {}; 0: always "
+                       "the likeliest token",
+                       kLeastTemperature))
       .Add("top_k", &options.top_k, 0, 1000, "draw from so many likeliest tokens; 0: from all")
       .Add("top_p", &options.top_p, 0, 1,
            "draw from the fewest likeliest tokens that have at least this probability together")
@@ -65,6 +68,10 @@ void CheckGenerationOptions(const GenerationOptions& options, bool has_beams) {
   const auto refuse = [](const std::string& message) { throw Error(ErrorKind::kUsage, message); };
   for (const std::string& stop : options.stop) {
     if (stop.empty()) refuse("a stop text is empty, expected at least one character");
+  }
+  if (options.temperature > 0 && options.temperature < kLeastTemperature) {
+    refuse(fmt::format("temperature is {}, expected 0 (always the likeliest token) or at least {}",
+                       options.temperature, kLeastTemperature));
   }
   if (options.min_tokens > options.max_tokens) {
     refuse(fmt::format("min_tokens is {}, above the max_tokens of {}; raise max_tokens",

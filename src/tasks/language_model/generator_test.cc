@@ -223,6 +223,8 @@ TEST(GeneratorTest, OptionsThatMakeNoSenseAreErrors) {
                                       {.stop = {"a"}},  // without vocabulary
                                       {.temperature = -1},
                                       {.temperature = NAN},
+                                      {.temperature = 1e-38},
+                                      {.temperature = 0.009},
                                       {.top_k = -1},
                                       {.top_p = 1.1},
                                       {.min_p = -0.1},

@@ -28,7 +28,8 @@ struct Filling {
   double probability = 0;
 };
 
-// The likeliest of the tokens that show, with their probabilities among all. Equal ones by id.
+// The likeliest of the tokens that show, with their probabilities among all. Equal ones by id. At
+// least one.
 std::vector<Filling> LikeliestTokens(std::span<const float> logits_V, const SpecialIds& special,
                                      int32_t mask, int64_t top) {
   const ExpSum sum(logits_V);
@@ -38,6 +39,7 @@ std::vector<Filling> LikeliestTokens(std::span<const float> logits_V, const Spec
                        id != special.eos && id != mask;
     if (shows) ids.push_back(id);
   }
+  if (ids.empty()) throw Error(ErrorKind::kInput, "the vocabulary has no token that shows");
   std::vector<Filling> fillings;
   for (const int32_t id : BestIds(logits_V, std::move(ids), top))
     fillings.push_back({id, sum.Share(static_cast<double>(logits_V[id]))});

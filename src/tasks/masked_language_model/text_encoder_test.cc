@@ -12,6 +12,7 @@
 #include "engine/plain_transformer.h"
 #include "kernels/inference/dispatch.h"
 #include "text/mask_token.h"
+#include "text/tokenizer_fixture.h"
 #include "text/vocabulary_trainer.h"
 
 namespace attend {
@@ -191,6 +192,17 @@ TEST(TextEncoder, RefusesWhatItCannotDo) {
   const TextEncoder embeds(labels, {.threads = 1});
   EXPECT_EQ(std::ssize(embeds.Embed(none)[0].values_D), 16);
   EXPECT_THAT(ErrorOf([&] { embeds.Fill(kTexts); }), HasSubstr("attend classify"));
+}
+
+TEST(TextEncoder, RefusesToFillWithSpecialTokensAlone) {
+  Json file = WordPieceFile();
+  Json special = Json::object();
+  for (const auto& [token, id] : file["model"]["vocab"].items())
+    if (id < 5) special[token] = id;
+  file["model"]["vocab"] = std::move(special);
+  const TextEncoder encoder(MaskedModel(file.dump()), {.threads = 1});
+  EXPECT_THAT(ErrorOf([&] { encoder.Fill(std::vector<std::string>{"[MASK]"}); }),
+              HasSubstr("the vocabulary has no token that shows"));
 }
 
 TEST(TextEncoder, SaysWhenATextIsCut) {

@@ -47,6 +47,10 @@ std::vector<SoundSegment> CutRecording(std::span<const float> samples, const Mod
                        .margin = options.silence_margin});
 }
 
+double SecondsInMemory(const FrameInput& frames, double seconds) {
+  return std::max(frames.padded_seconds, seconds);
+}
+
 std::vector<Hypothesis> JoinSegments(std::span<const TranscriptSegment> segments) {
   if (segments.empty()) return {Hypothesis()};
   if (segments.size() == 1) return segments[0].hypotheses;

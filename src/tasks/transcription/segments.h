@@ -16,6 +16,9 @@ namespace attend {
 std::vector<SoundSegment> CutRecording(std::span<const float> samples, const ModelConfig& config,
                                        const TranscriptionOptions& options);
 
+// Of sound that is in memory for a segment of so many seconds: with the silence that fills it up.
+double SecondsInMemory(const FrameInput& frames, double seconds);
+
 // Transcription::hypotheses. A single segment's are its own, to the bit.
 std::vector<Hypothesis> JoinSegments(std::span<const TranscriptSegment> segments);
 

@@ -98,7 +98,9 @@ void Transcriber::Impl::TranscribeGroup(std::span<const Heard> heard,
            &heard[i].name, &segment});
     }
   }
-  const auto seconds = [&](size_t k) { return segments[k].found->end - segments[k].found->begin; };
+  const auto seconds = [&](size_t k) {
+    return SecondsInMemory(frames.input(), segments[k].found->end - segments[k].found->begin);
+  };
   for (size_t begin = 0; begin < segments.size();) {
     const size_t end = EndOfGroup(begin, segments.size(), seconds);
     Search(std::span(segments).subspan(begin, end - begin), options);

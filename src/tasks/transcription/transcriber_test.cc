@@ -10,6 +10,8 @@
 #include "model/sample.h"
 #include "tasks/label_model_fixture.h"
 #include "tasks/samples.h"
+#include "tasks/transcription/heard_recordings.h"
+#include "tasks/transcription/segments.h"
 #include "text/text_parts.h"
 
 namespace attend {
@@ -96,6 +98,18 @@ TEST_F(RecordingFilesTest, DamagedFilesAreNamedBesideTheOthers) {
   EXPECT_EQ(found[3].hypotheses[0].text, "");
   const RecordingSamples empty{std::span<const float>(), 8000};
   EXPECT_THROW(transcriber.Transcribe({&empty, 1}), Error);
+}
+
+// Ten minutes, silence that fills up short segments included.
+TEST(SegmentsInMemory, CountWithTheSilenceThatFillsThemUp) {
+  for (const auto& [padded_seconds, together] : {std::pair(0.0, 300), {30.0, 20}, {1.0, 300}}) {
+    FrameInput frames;
+    frames.padded_seconds = padded_seconds;
+    const auto seconds = [&](size_t) { return SecondsInMemory(frames, 2); };
+    EXPECT_EQ(EndOfGroup(0, 1000, seconds), together);
+    EXPECT_EQ(EndOfGroup(100, 1000, seconds), 100 + together);
+    EXPECT_EQ(EndOfGroup(999, 1000, seconds), 1000);
+  }
 }
 
 void Append(const Sound& more, Sound* sound) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "attend/error.h"
+#include "search/sampling.h"
 #include "tasks/checks.h"
 #include "tasks/loaded_model.h"
 
@@ -148,7 +149,7 @@ FieldList Fields(TranslationOptions& options) {
            "draw mbr_samples outputs and give those that are most like all others, by this metric: "
            "minimum Bayes risk")
       .Add("mbr_samples", &options.mbr_samples, 1, kMostBeamSize, "of mbr: outputs to draw")
-      .Add("temperature", &options.temperature, 0.01, 100,
+      .Add("temperature", &options.temperature, kLeastTemperature, 100,
            "of sample and mbr: what logits are divided by before a token is drawn")
       .Add("top_k", &options.top_k, 0, 1000,
            "of sample and mbr: draw from so many likeliest tokens; 0: from all")
