@@ -13,7 +13,7 @@ namespace attend {
 int EditDistance(std::string_view a, std::string_view b);
 
 // The candidate nearest to `name`, or "" where none is near enough to be meant: a third of its
-// letters away at most, or one.
+// letters away at most, or one. A name of more than 200 bytes has none.
 std::string NearestName(std::string_view name, const std::vector<std::string>& candidates);
 
 // "; did you mean 'x'?" or "". A member's name means the candidates that end in it: for "layers",

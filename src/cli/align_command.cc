@@ -43,11 +43,11 @@ struct AlignedSide {
     const std::vector<size_t> ends = WordEnds(line);
     std::vector<int32_t> ids;
     std::vector<int32_t>& within = places.emplace_back();
+    int32_t place = 0;
     for (const TextWord& word : WordsOfText(line)) {
       const std::u32string text =
           LowerCase(CodePoints(std::string_view(line).substr(word.begin, word.end - word.begin)));
       ids.push_back(known.emplace(text, static_cast<int32_t>(known.size()) + 1).first->second);
-      int32_t place = 0;
       while (ends[place] <= word.begin) ++place;
       within.push_back(place);
     }

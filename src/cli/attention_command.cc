@@ -322,6 +322,21 @@ void CheckReads(const ModelConfig& config, const AttentionOptions& options, bool
   if (options.picture.empty()) RefuseUse("--picture is missing");
 }
 
+// Throws Error(kUsage) for a given option that what is written has no use for.
+void CheckUsed(const ModelConfig& config, const AttentionOptions& options,
+               const CommandLine& command_line) {
+  const auto check = [&](const char* name, bool used, const char* why) {
+    if (!used && command_line.IsSet(name)) RefuseUse(fmt::format("--{} is {}", name, why));
+  };
+  for (const char* name : {"kind", "layer"}) {
+    check(name, !options.statistics, "not for --statistics, which is of all");
+    check(name, !options.output.ends_with(".json"), "not for .json, which has the numbers of all");
+  }
+  check("item", config.fusion.has_value(), "for models of fusion");
+  check("segment", config.frames.has_value(), "for models of transcription");
+  check("kind", !config.fusion && !config.patches, "not for models of pictures or of fusion");
+}
+
 // What is not said follows from the model's stacks.
 void ChooseKind(const ModelConfig& config, bool given, KindOption* kind) {
   if (!given) {
@@ -368,10 +383,6 @@ int RunAttention(const std::vector<std::string>& arguments) {
       .Required({"model", "output"});
   if (!command_line.Parse(arguments)) return 0;
   CheckOptions(options);
-  for (const char* name : {"kind", "layer"}) {
-    if (options.statistics && command_line.IsSet(name))
-      RefuseUse(fmt::format("--{} is not for --statistics, which is of all", name));
-  }
   const auto model = WithWeights(LoadModelWith(options.model, options.adapter), options.type);
   const bool has_target = command_line.IsSet("target") || !options.references.empty();
   const bool encoder = model->config.encoder.has_value(),
@@ -382,6 +393,7 @@ int RunAttention(const std::vector<std::string>& arguments) {
                             model->config.task));
   }
   CheckReads(model->config, options, command_line.IsSet("source"));
+  CheckUsed(model->config, options, command_line);
   if (!options.statistics) ChooseKind(model->config, command_line.IsSet("kind"), &options.kind);
   const auto loaded = Load(model);
   if (model->config.fusion || model->config.frames || model->config.patches)

@@ -290,7 +290,9 @@ class Judge {
 // the first lines stay.
 void KeepBest(double share, Judged* judged) {
   const std::vector<float>& scores = judged->scores;
-  const auto kept = static_cast<int64_t>(share * static_cast<double>(scores.size()));
+  // A product such as 0.29 * 100 may be a little less than the whole number that is meant.
+  constexpr double kRounding = 1 + 1e-12;
+  const auto kept = static_cast<int64_t>(share * static_cast<double>(scores.size()) * kRounding);
   if (kept == std::ssize(scores)) return;
   std::vector<float> order = scores;
   std::ranges::nth_element(order, order.begin() + kept, std::greater<>());

@@ -351,9 +351,9 @@ void PrintTensors(const Json& tensors) {
   for (const Json& tensor : tensors) {
     const std::string shape =
         fmt::format("[{}]", fmt::join(tensor["shape"].get<std::vector<int64_t>>(), ", "));
-    std::cout << fmt::format("  {:<52} {:<4} {:>16} {:>16} bytes\n",
-                             tensor["name"].get<std::string>(), tensor["type"].get<std::string>(),
-                             shape, Grouped(tensor["bytes"].get<int64_t>()));
+    std::cout << fmt::format(
+        "  {:<52} {:<4} {:>16} {:>16} bytes\n", Printable(tensor["name"].get<std::string>()),
+        tensor["type"].get<std::string>(), shape, Grouped(tensor["bytes"].get<int64_t>()));
   }
 }
 
@@ -390,7 +390,7 @@ void PrintOperations(const ModelConfig& config, const Json& operations) {
 void PrintParameters(const Json& parameters) {
   std::cout << fmt::format("\nparameters: {}\n", Grouped(parameters["total"].get<int64_t>()));
   for (const auto& [part, count] : parameters["parts"].items()) {
-    std::cout << fmt::format("  {:<40} {:>14}\n", part, Grouped(count.get<int64_t>()));
+    std::cout << fmt::format("  {:<40} {:>14}\n", Printable(part), Grouped(count.get<int64_t>()));
   }
 }
 

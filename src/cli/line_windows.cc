@@ -26,9 +26,8 @@ LineWindows::LineWindows(const std::vector<std::string>& paths, bool terminal, i
     : most_lines_(terminal ? kLinesOnTerminal : LinesAtOnce(threads)),
       most_bytes_(std::max(LinesAtOnce(1), most_lines_) * kBytesOfALine) {
   CheckStandardInput(paths);
-  for (const std::string& path : paths) {
-    files_.push_back({std::make_unique<LineReader>(path, check), {}, 0});
-  }
+  for (const std::string& path : paths)
+    files_.emplace_back(std::make_unique<LineReader>(path, check));
 }
 
 // The next line of each file; false at their end.
@@ -42,7 +41,10 @@ bool LineWindows::AddLine() {
                   fmt::format("{} and {} have different numbers of lines; expected the same",
                               files_[0].reader->name(), file.reader->name()));
     }
-    if (more) file.lines.push_back(RepairUtf8(line, &file.malformed));
+    if (!more) continue;
+    int64_t malformed = 0;
+    file.lines.push_back(RepairUtf8(line, &malformed));
+    file.malformed += malformed;
   }
   return more;
 }

@@ -4,12 +4,15 @@
 #ifndef ATTEND_CLI_LINE_WINDOWS_H_
 #define ATTEND_CLI_LINE_WINDOWS_H_
 
+#include <atomic>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/log.h"
@@ -20,7 +23,7 @@ namespace attend {
 // Throws Error(kUsage) where "-" appears twice: standard input can be read once.
 void CheckStandardInput(const std::vector<std::string>& paths);
 
-// One owner; not thread-safe.
+// One owner; not thread-safe but for ReportMalformed.
 class LineWindows {
  public:
   // "-" is standard input, for one file at most. Where somebody watches the output (`terminal`) a
@@ -50,19 +53,20 @@ class LineWindows {
   int64_t malformed() const { return files_[0].malformed; }
   // "FILE:LINE" of one of the window's lines of the first file.
   std::string Where(size_t line) const;
-  // Says for each file what was repaired so far.
+  // Says for each file what was repaired so far. Another thread may call it.
   void ReportMalformed(const Log& log) const;
 
  private:
   static constexpr int64_t kToTheEnd = std::numeric_limits<int64_t>::max();
   struct File {
-    std::unique_ptr<LineReader> reader;
+    explicit File(std::unique_ptr<LineReader> from) : reader(std::move(from)) {}
+    const std::unique_ptr<LineReader> reader;
     std::vector<std::string> lines;
-    int64_t malformed = 0;
+    std::atomic<int64_t> malformed = 0;
   };
   bool AddLine();
 
-  std::vector<File> files_;
+  std::deque<File> files_;  // which stay where they are
   size_t most_lines_, most_bytes_;
   int64_t first_ = 1, last_ = kToTheEnd;  // to take
   int64_t number_ = 1;

@@ -16,6 +16,7 @@
 #include "base/files.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
+#include "cli/line_windows.h"
 #include "cli/rerank/n_best_list.h"
 #include "cli/rerank/weight_search.h"
 #include "tasks/loaded_model.h"
@@ -281,6 +282,7 @@ int RunRerank(const std::vector<std::string>& arguments) {
       .Required({"source"});
   if (!command_line.Parse(arguments)) return 0;
   CheckWeights(options);
+  CheckStandardInput({options.input, options.source, options.tune});
   Rerank(options, common);
   return 0;
 }

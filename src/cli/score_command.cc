@@ -56,7 +56,7 @@ FieldList Fields(ScoreCommandOptions& options) {
 }
 
 // Options that the model's task leaves unused, and those that it needs.
-void CheckGiven(const CommandLine& command_line, bool language_model) {
+void CheckGiven(const CommandLine& command_line, bool language_model, bool alignments) {
   using Names = std::vector<std::string>;
   const Names for_pairs = {"source", "target", "alignments", "alignment_layer", "device"},
               for_texts = {"input", "documents", "window", "stride", "end"};
@@ -66,6 +66,11 @@ void CheckGiven(const CommandLine& command_line, bool language_model) {
                 fmt::format("attend score: {} is not for this model, whose task is {}; give {}",
                             name, language_model ? "language_model" : "translation",
                             language_model ? "--input" : "--source and --target"));
+  }
+  if (command_line.IsSet("alignment_layer") && !alignments) {
+    throw Error(ErrorKind::kUsage,
+                "attend score: alignment_layer is given without alignments, which come from it; "
+                "add --alignments or leave it out");
   }
   for (const std::string& name : language_model ? Names{"input"} : Names{"source", "target"}) {
     if (command_line.IsSet(name)) continue;
@@ -264,7 +269,7 @@ int Score(const std::vector<std::string>& arguments, const RunOnDevice& run_on_d
   const auto model = WithWeights(LoadModelWith(options.model, options.adapter), options.type);
   CheckTask(model->config, {"translation", "language_model"});
   const bool language_model = model->config.task == "language_model";
-  CheckGiven(command_line, language_model);
+  CheckGiven(command_line, language_model, options.pairs.alignments);
   if (language_model) {
     options.texts.batch_tokens = options.pairs.batch_tokens;
     TextScoring scoring(model, options.texts, common);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -29,8 +30,13 @@ void StartAttendTrain(const std::string& command, const std::vector<std::string>
   // Threads that wait in turns: spinning ones lose a factor of thirty where threads outnumber free
   // cores.
   setenv("OMP_WAIT_POLICY", "passive", /*overwrite=*/0);
+  // Blocked signals would stay so in the other program, which then can't be ended by them.
+  sigset_t none, before;
+  sigemptyset(&none);
+  pthread_sigmask(SIG_SETMASK, &none, &before);
   execv(program.c_str(), argv.data());
   const int reason = errno;
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (reason != ENOENT)
     throw Error(ErrorKind::kRuntime,
                 fmt::format("can't start '{}': {}", program.string(), std::strerror(reason)));

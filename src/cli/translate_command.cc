@@ -262,10 +262,10 @@ void TranslateCall::Report(const Log& log) const {
 void RunToFile(const TranslateCall& call, const Log& log) {
   StopSignals signals([&] {
     call.Report(log);
-    const std::string left = call.out->Leave();
-    call.progress->Say(
-        LogLevel::kWarning,
-        fmt::format("stopped by a signal; {}", left.empty() ? "no line was finished" : left));
+    std::string left = call.out->Leave();
+    if (left.empty())
+      left = call.out->IsComplete() ? "the output is complete" : "no line was finished";
+    call.progress->Say(LogLevel::kWarning, fmt::format("stopped by a signal; {}", left));
   });
   try {
     call.Run([&] { return signals.Work(); });

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
+#include <limits>
 
 #include "attend/error.h"
 #include "attend/loaded_model.h"
@@ -68,6 +69,12 @@ std::vector<std::string> CheckTokens(const Model& model, const std::vector<Sampl
   return messages;
 }
 
+// Infinite where the model gives what is no number.
+double DifferenceOf(double found, double expected) {
+  const double difference = std::abs(found - expected);
+  return std::isnan(difference) ? std::numeric_limits<double>::infinity() : difference;
+}
+
 struct Difference {
   double largest = 0;
   size_t sample = 0, token = 0;
@@ -78,7 +85,7 @@ Difference Compare(const std::vector<std::vector<double>>& replayed,
   Difference difference;
   for (size_t i = 0; i < samples.size(); ++i) {
     for (size_t t = 0; t < samples[i].target_ids.size(); ++t) {
-      const double found = std::abs(replayed[i][t] - samples[i].token_log_probabilities[t]);
+      const double found = DifferenceOf(replayed[i][t], samples[i].token_log_probabilities[t]);
       if (found > difference.largest) difference = {found, i, t};
     }
   }
@@ -91,7 +98,7 @@ double LargestVectorDifference(const std::vector<Sample::SharedVectors>& replaye
   double largest = 0;
   const auto compare = [&](const std::vector<double>& found, const std::vector<double>& expected) {
     for (size_t w = 0; w < expected.size(); ++w)
-      largest = std::max(largest, std::abs(found[w] - expected[w]));
+      largest = std::max(largest, DifferenceOf(found[w], expected[w]));
   };
   for (size_t i = 0; i < samples.size(); ++i) {
     compare(replayed[i].text_W, samples[i].shared->text_W);

@@ -99,8 +99,7 @@ void SaveAdapter(const Adapter& adapter, const fs::path& directory) {
   }
   DirectoryWriter writer(directory);
   writer.Write(kAdapterFile, adapter.model.tensors);
-  if (!adapter.model.samples.empty())
-    writer.Write(kSampleFile, adapter.model.samples.dump(1) + "\n");
+  writer.WriteSamples(adapter.model.samples);
   Json config = ConfigJsonOf(adapter.model);
   config["adapter"] = AdapterFactsToJson(adapter.facts);
   writer.Commit(std::move(config));

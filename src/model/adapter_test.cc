@@ -9,6 +9,7 @@
 
 #include "attend/error.h"
 #include "model/adapter_fixture.h"
+#include "model/config_file.h"
 #include "model/error_fixture.h"
 #include "model/model_fixture.h"
 #include "model/quantize.h"
@@ -74,6 +75,15 @@ class AdapterTest : public FolderTest {
   std::shared_ptr<const Model> base_;
   std::shared_ptr<Adapter> adapter_;
 };
+
+TEST_F(AdapterTest, SamplesThatDoNotFitAreLeftOut) {
+  Sample sample;
+  sample.source_ids = {5, 3};
+  sample.source.assign(kMaxSampleBytes / 3 * 2, 'a');
+  adapter_->model.samples = SamplesToJson({sample, sample});
+  SaveAdapter(*adapter_, path_);
+  EXPECT_EQ(LoadAdapter(path_)->model.samples, SamplesToJson({sample}));
+}
 
 TEST_F(AdapterTest, RoundTrip) {
   const auto back = LoadAdapter(path_);

@@ -17,8 +17,8 @@
 namespace attend {
 
 inline constexpr const char* kConfigFile = "config.json";
-// A parsed JSON value takes up to some fifty times its text: what this bounds is memory.
-inline constexpr size_t kMaxConfigBytes = size_t{1} << 22;
+// A parsed JSON value takes up to some fifty times its text: what these bound is memory.
+inline constexpr size_t kMaxConfigBytes = size_t{1} << 22, kMaxSampleBytes = size_t{1} << 22;
 inline constexpr const char* kTensorFile = "model.safetensors";
 inline constexpr const char* kAdapterFile = "adapter.safetensors";
 inline constexpr const char* kJointVocabularyFile = "vocab.spm";

@@ -54,9 +54,23 @@ void DirectoryWriter::Write(const char* name, const TensorTable& tensors) {
   digests_[name] = Sha256OfFile(directory_.path() / name);
 }
 
+void DirectoryWriter::WriteSamples(Json samples) {
+  while (!samples.empty()) {
+    const std::string text = samples.dump(1) + "\n";
+    if (text.size() <= kMaxSampleBytes) return Write(kSampleFile, text);
+    samples.erase(samples.size() - 1);
+  }
+}
+
 void DirectoryWriter::Commit(Json config) {
   config["sha256"] = digests_;
-  WriteFileSynced(directory_.path() / kConfigFile, config.dump(2) + "\n");
+  const std::string text = config.dump(2) + "\n";
+  if (text.size() > kMaxConfigBytes) {
+    Damaged(kConfigFile, fmt::format("would have {} bytes, expected at most {}: fewer or shorter "
+                                     "names and facts of the model",
+                                     text.size(), kMaxConfigBytes));
+  }
+  WriteFileSynced(directory_.path() / kConfigFile, text);
   directory_.Commit();
 }
 

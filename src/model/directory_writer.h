@@ -25,7 +25,10 @@ class DirectoryWriter {
 
   void Write(const char* name, const std::string& bytes);
   void Write(const char* name, const TensorTable& tensors);
-  // Writes config.json with the digests of all other files, and commits.
+  // Of these samples as many, from the first on, as a reader takes; no file where there are none.
+  void WriteSamples(Json samples);
+  // Writes config.json with the digests of all other files, and commits. Throws Error(kInput) where
+  // it is longer than a reader takes.
   void Commit(Json config);
 
  private:

@@ -18,7 +18,6 @@ namespace attend {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr size_t kMaxSampleBytes = size_t{1} << 22;
 constexpr size_t kMaxVocabularyBytes = size_t{1} << 28;
 
 // What training puts into a run's directory.
@@ -199,7 +198,7 @@ void SaveModel(const Model& model, const fs::path& directory) {
   } else if (!model.source_vocabulary.empty()) {
     writer.Write(kJointVocabularyFile, model.source_vocabulary);
   }
-  if (!model.samples.empty()) writer.Write(kSampleFile, model.samples.dump(1) + "\n");
+  writer.WriteSamples(model.samples);
   if (!model.graph.empty()) writer.Write(kGraphFile, model.graph);
   writer.Commit(ConfigJsonOf(model));
 }

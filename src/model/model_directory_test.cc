@@ -431,6 +431,27 @@ TEST_F(ModelDirectoryTest, Samples) {
   EXPECT_THAT(LoadMessage(), HasSubstr("expected at most"));
 }
 
+// A reader refused what had been written.
+TEST_F(ModelDirectoryTest, WhatDoesNotFitIntoAFileIsNotWritten) {
+  Sample long_one = SomeSample();
+  long_one.source.assign(kMaxSampleBytes / 5 * 2, 'a');
+  Model model = SmallModel();
+  model.samples = SamplesToJson({SomeSample(), long_one, long_one, long_one, SomeSample()});
+  SaveModel(model, path_);
+  EXPECT_EQ(LoadModel(path_)->samples, SamplesToJson({SomeSample(), long_one, long_one}));
+  long_one.source.assign(kMaxSampleBytes, 'a');
+  model.samples = SamplesToJson({long_one, SomeSample()});
+  SaveModel(model, path_);
+  EXPECT_TRUE(LoadModel(path_)->samples.empty());
+  EXPECT_FALSE(fs::exists(path_ / "samples.json"));
+
+  model.samples = Json::array();
+  model.provenance["text"] = std::string(kMaxConfigBytes, 'a');
+  EXPECT_THAT(InputErrorOf([&] { SaveModel(model, folder_ / "long"); }),
+              HasSubstr("config.json: would have 419"));
+  EXPECT_FALSE(fs::exists(folder_ / "long"));
+}
+
 TEST_F(ModelDirectoryTest, FilesThatAreNone) {
   for (const std::string file : {"config.json", "model.safetensors", "samples.json"}) {
     const std::string good = ReadFile(path_ / file);

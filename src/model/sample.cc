@@ -124,12 +124,14 @@ void ReadInput(const ObjectReader& reader, const ModelConfig& config, Sample* sa
   }
   if (config.fusion) sample->nodes = reader.Ids("nodes", std::ssize(config.fusion->nodes));
   if (!config.patches && !config.fusion) return;
-  sample->pixels = BytesOfHex(reader.Text("pixels")).value_or(std::vector<uint8_t>());
+  auto pixels = BytesOfHex(reader.Text("pixels"));
+  if (!pixels) reader.Fail("has pixels that are not two hexadecimal digits a byte");
+  sample->pixels = std::move(*pixels);
   if (config.fusion && sample->pixels.empty()) return;
   const int64_t expected = (config.fusion ? config.fusion->patches : *config.patches).bytes();
   if (std::ssize(sample->pixels) != expected) {
-    reader.Fail(fmt::format("has pixels of {} bytes, expected {}, two hexadecimal digits each",
-                            sample->pixels.size(), expected));
+    reader.Fail(
+        fmt::format("has pixels of {} bytes, expected {}", sample->pixels.size(), expected));
   }
 }
 
@@ -146,6 +148,18 @@ void ReadVectors(const ObjectReader& reader, int64_t width, Sample* sample) {
                     .picture_W = read("picture_vector", !sample->pixels.empty())};
 }
 
+// Empty where nothing is said of the input yet.
+void ReadTargets(const ObjectReader& reader, const ModelConfig& config, Sample* sample) {
+  sample->target = reader.Text("target");
+  sample->target_ids = reader.Ids("target_ids", config.head_width());
+  if (config.decoder || sample->target_ids.empty()) return;
+  const bool of_tokens = config.pooling == Pooling::kTokens;
+  const size_t expected = of_tokens ? sample->source_ids.size() : 1;
+  if (sample->target_ids.size() == expected) return;
+  reader.Fail(fmt::format("has {} target_ids, expected {}, one for {}", sample->target_ids.size(),
+                          expected, of_tokens ? "each of source_ids" : "the whole input"));
+}
+
 Sample SampleFromJson(const Json& object, const ModelConfig& config, const std::string& where) {
   std::vector<std::string> keys = {"source",     "source_ids", "target",
                                    "target_ids", "score",      "token_log_probabilities",
@@ -159,9 +173,7 @@ Sample SampleFromJson(const Json& object, const ModelConfig& config, const std::
   const ObjectReader reader(object, std::move(keys), where);
   Sample sample;
   ReadInput(reader, config, &sample);
-  sample.target = reader.Text("target");
-  const int64_t target_ids = config.head_width();
-  sample.target_ids = reader.Ids("target_ids", target_ids);
+  ReadTargets(reader, config, &sample);
   if (shared_width > 0) ReadVectors(reader, shared_width, &sample);
   sample.score = reader.Number("score");
   sample.token_log_probabilities = reader.Numbers("token_log_probabilities");
@@ -186,7 +198,7 @@ Sample SampleFromJson(const Json& object, const ModelConfig& config, const std::
   for (const Json& item : reader.List("top_logits")) {
     const ObjectReader top(item, {"position", "ids", "logits"}, where + ": top_logits");
     sample.top_logits.push_back({top.Whole("position", static_cast<int64_t>(steps)),
-                                 top.Ids("ids", target_ids), top.Numbers("logits")});
+                                 top.Ids("ids", config.head_width()), top.Numbers("logits")});
     if (sample.top_logits.back().ids.size() != sample.top_logits.back().logits.size())
       top.Fail("has lists of different length, expected a logit for each id");
   }

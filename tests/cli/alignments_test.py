@@ -5,6 +5,7 @@ import json
 import pathlib
 import random
 import re
+import resource
 import shutil
 
 import pytest
@@ -71,3 +72,13 @@ def test_parts_of_a_line_share_the_words_that_they_divide():
         moved += [(source + source_words, target + target_words) for source, target in part]
         target_words += count_words(text)
     assert links == moved
+
+
+def test_words_of_a_long_line_take_time_in_proportion(tmp_path):
+    """`attend align` searched the line from its beginning for each word: minutes of this one."""
+    for side in ("source", "target"):
+        (tmp_path / side).write_text("a b\n" + "a " * 400_000 + "\nb a\n", encoding="utf-8")
+    limit = lambda: resource.setrlimit(resource.RLIMIT_CPU, (20, 20))
+    done = attend("align", "--source", tmp_path / "source", "--target", tmp_path / "target", "--output", tmp_path / "links", preexec_fn=limit)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "links").read_text(encoding="utf-8") == "0-0 1-1\n\n0-0 1-1\n"

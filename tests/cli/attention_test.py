@@ -162,6 +162,11 @@ def test_bad_options(tmp_path):
     refused(attend(*given, "--output", tmp_path / "a.svg", "--layer", 3), 2, "layer is 3, expected 1 to 2")
     refused(attend(*given, "--output", tmp_path / "a.svg", "--kind", "crss"), 2, "encoder, decoder, cross")
     refused(attend(*given, "--output", tmp_path / "gone" / "a.svg"), 1, "gone")
+    # These did nothing in silence.
+    refused(attend(*given, "--output", tmp_path / "a.svg", "--item", 5), 2, "--item is for models of fusion")
+    refused(attend(*given, "--output", tmp_path / "a.svg", "--segment", 1), 2, "--segment is for models of transcription")
+    refused(attend(*given, "--output", tmp_path / "a.json", "--layer", 1), 2, "--layer is not for .json")
+    refused(attend(*given, "--output", tmp_path / "a.json", "--kind", "cross"), 2, "--kind is not for .json")
     refused(attend("attention", "--model", tmp_path / "none", "--source", "x", "--output", tmp_path / "a.svg"), 3, "none")
     assert not list(tmp_path.iterdir())
 

@@ -212,6 +212,8 @@ CASES = [
     ("score", "--model {P} --input {F}/text --stride 99", 2, "stride is 99, above the window of"),
     ("score", "--model {G} --input {F}/text", 2, "give --source and --target"),
     ("score", "--model {G} --source {F}/text", 2, "--target is missing"),
+    ("score", "--model {G} --source {F}/text --target {F}/text --alignment-layer 1", 2, "alignment_layer is given without alignments"),
+    ("score", "--model {G} --source {F}/text --target {F}/text --alignment-layer 99 --alignments", 2, "alignment_layer is 99, expected 1 to 2"),
     ("translate", "--model {G} --input {F}/gone", 3, "{F}/gone"),
     ("translate", "--model {G} --input {F}/text --glossary {F}/gone", 3, "{F}/gone"),
     ("translate", "--model {G} --input {F}/text --glossary {F}/text", 3, "expected 2 or 3: source, target and flags"),

@@ -229,6 +229,16 @@ def test_scores_of_two_models_choose_the_best(tmp_path):
     assert kept == [pairs[order[0]]] and reasons == {1: "score", 3: "score", 4: "duplicate"}
 
 
+def test_a_share_keeps_the_whole_number_that_is_meant(tmp_path):
+    """0.29 * 100 is a little less than 29, of which 28 were kept."""
+    words = "lumi tavo keri paku neri dosa ilvo sane olin mipa".split()
+    pairs = [(f"{one} {other}", one) for one in words for other in words]
+    models = ("--model", MODEL, "--reverse-model", reverse_of(MODEL, tmp_path))
+    for share, count in ((0.29, 29), (0.295, 29), (0.57, 57)):
+        kept, _, _ = clean(tmp_path, pairs, *models, "--keep-best", share)
+        assert len(kept) == count
+
+
 def test_a_pair_beyond_learned_positions_is_dropped_alone(tmp_path):
     most = json.loads((LEARNED / "config.json").read_text(encoding="utf-8"))["model"]["encoder"]["max_positions"]
     pairs = [("lumi tavo", "keri paku"), ("lumi " * most, "keri paku " * most), ("dosa", "ilvo")]

@@ -154,6 +154,8 @@ def test_the_graph_of_an_item(items, tmp_path):
 
 @pytest.mark.parametrize(("arguments", "status", "why"), [
     (["--item", "9"], 3, "has 6 lines, and item 9 is asked for"), (["--source", "lumi"], 2, "give a file of them"), (["--layer", "7"], 2, "layer"),
+    (["--kind", "decoder"], 2, "--kind is not for models of pictures or of fusion"), (["--segment", "1"], 2, "--segment is for models of transcription"),
+    (["--layer", "99", "--output", "a.json"], 2, "--layer is not for .json"),
     (["--layer", "1", "--output", "a.svg"], 2, "all layers together"), (["--statistics", "--input", "a", "--output", "a.svg"], 2, "for models of text")])
 def test_what_an_item_is_not_drawn_with(model, items, tmp_path, arguments, status, why):
     del items

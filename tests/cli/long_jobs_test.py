@@ -13,7 +13,7 @@ import subprocess
 import time
 
 import pytest
-from programs import ATTEND, attend, refused, told as without_cuts
+from programs import ATTEND, BUILD, attend, refused, told as without_cuts
 
 MODEL = pathlib.Path(__file__).resolve().parents[1] / "data/golden_v1"
 WORDS = "lumi tavo keri paku neri dosa ilvo sane".split()
@@ -143,6 +143,19 @@ def test_a_signal_before_the_first_line_leaves_nothing(tmp_path):
         assert process.wait(timeout=300) in (143, -signal.SIGTERM)  # the latter where it came before anything was ready
     if process.returncode == 143:
         assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.skipif(not (BUILD / "attend-train").exists(), reason="the program attend-train is not built")
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_a_model_that_libtorch_runs(how):
+    """They stayed blocked in the program that was started in place of this one."""
+    heard = lambda: signal.signal(how, signal.SIG_DFL)
+    with subprocess.Popen(command("--device", "cpu"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, preexec_fn=heard) as process:
+        process.stdin.write(b"lumi\n")
+        process.stdin.flush()
+        assert process.stdout.readline().endswith(b"\n")  # it waits for more now
+        process.send_signal(how)
+        assert process.wait(timeout=60) == -how
 
 
 def test_an_ignored_signal_stays_ignored(tmp_path):

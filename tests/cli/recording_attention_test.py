@@ -128,6 +128,7 @@ def test_what_does_not_go_is_refused(model, recording, tmp_path):
     refused(ask(recording, "--target", "a"), 2, "give a recording alone")
     refused(ask(recording, "--picture", "a.png"), 2, "give a recording alone")
     refused(ask(recording, "--kind", "encoder"), 2, "--kind is cross")
+    refused(ask(recording, "--item", "1"), 2, "--item is for models of fusion")
     refused(ask(recording, "--layer", "3"), 2, "layer")
     refused(ask(recording, "--source", "a", of=GOLDEN), 2, "reads neither items nor sound")
     silent = tmp_path / "silent.wav"

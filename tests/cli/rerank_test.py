@@ -108,6 +108,9 @@ def test_what_is_wrong_is_named(lists, relative, language_model, tmp_path):
 
     refused(*refuse("--weights", "1", "1"), "no model is given")
     refused(*refuse("--model", relative), "neither --weights nor --tune")
+    # Standard input was read twice, and the second file was empty.
+    refused(attend("rerank", "--source", "-", "--model", relative, "--weights", "1", "1", "0", stdin="0 ||| a ||| -1\n"), 2, "only one file can be standard input")
+    refused(attend("rerank", "--source", lists / "source", "--model", relative, "--tune", "-", stdin="0 ||| a ||| -1\n"), 2, "only one file can be standard input")
     refused(*refuse("--model", relative, "--weights", "1", "1"), "--weights has 2 numbers, expected 3")
     refused(*refuse("--model", language_model, "--weights", "1", "1", "0"), "--model", "a model of the task language_model", "expected translation")
     refused(*refuse("--language-model", relative, "--weights", "1", "1", "0"), "--language-model", "expected language_model")

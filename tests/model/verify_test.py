@@ -9,6 +9,7 @@ import subprocess
 
 import numpy as np
 import pytest
+import random_models
 
 DATA = pathlib.Path(__file__).resolve().parents[1] / "data"
 ATTEND = pathlib.Path(os.environ["BUILD_DIR"]) / "attend"
@@ -76,6 +77,45 @@ def test_weights_that_overflow_fail(model):
     replace(model, "model.safetensors", bytes(content))
     result = verify(model)
     assert result.returncode == 1 and "numbers that are not finite" in result.stderr
+
+
+def overflowing(model, name):
+    """The tensor's numbers are the largest and the least by turns: finite themselves, but not what is added up from them."""
+    content = bytearray((model / "model.safetensors").read_bytes())
+    data = 8 + int.from_bytes(content[:8], "little")
+    begin, end = json.loads(content[8:data])[name]["data_offsets"]
+    numbers = np.where(np.arange((end - begin) // 4) % 2, np.float32(-3e38), np.float32(3e38))
+    content[data + begin:data + end] = numbers.tobytes()
+    replace(model, "model.safetensors", bytes(content))
+
+
+def unlike_any(sample, name):
+    """`verify` of the model in the current folder, which has this sample and overflows at the tensor `name`."""
+    replace(pathlib.Path(), "samples.json", json.dumps([sample]).encode())
+    before = verify(".", "--json")
+    overflowing(pathlib.Path(), name)
+    return before, verify("."), verify(".", "--json")
+
+
+PREDICTION = {"source": "", "source_ids": [], "target": "cat", "target_ids": [0], "score": -1.0, "token_log_probabilities": [-1.0], "top_logits": []}
+
+
+def test_a_replay_that_is_no_number_fails_for_a_head(tmp_path, monkeypatch):
+    """It counted as no difference."""
+    monkeypatch.chdir(random_models.write_picture_model(tmp_path))
+    before, shown, told = unlike_any({**PREDICTION, "pixels": "80" * 288}, "head.weight")
+    assert before.returncode == 1 and all(each["largest_difference"] > 1e-4 for each in json.loads(before.stdout)["instruction_sets"].values())
+    assert shown.returncode == 1 and "log-probability inf (expected at most 0.0001): sample 0, token 0" in shown.stdout
+    report = json.loads(told.stdout)
+    assert told.returncode == 1 and not report["good"] and not any(each["good"] for each in report["instruction_sets"].values())
+
+
+def test_a_replay_that_is_no_number_fails_for_shared_vectors(tmp_path, monkeypatch):
+    monkeypatch.chdir(random_models.write_item_model(tmp_path))
+    sample = {**PREDICTION, "pixels": "80" * 64, "nodes": [], "text_vector": [], "picture_vector": [0.0] * 6}
+    _, shown, told = unlike_any(sample, "picture.projection.weight")
+    assert shown.returncode == 1 and shown.stdout.count("vectors of texts and pictures, largest difference inf") == shown.stdout.count("1 samples")
+    assert told.returncode == 1 and not json.loads(told.stdout)["good"]
 
 
 def test_text_that_is_cut_otherwise_fails(model):

@@ -10,6 +10,7 @@ import sys
 import unicodedata
 
 import pytest
+import random_models
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "tests/http"))
@@ -91,6 +92,25 @@ def test_what_inspect_shows(tmp_path):
         done = subprocess.run([ATTEND, "inspect", model, *option], capture_output=True, encoding="utf-8", timeout=120, check=True)
         assert all(is_printable(line) for line in done.stdout.split("\n")), done.stdout
     assert json.loads(done.stdout)["provenance"] == {HOSTILE: HOSTILE, "more": [HOSTILE]}
+
+
+def test_tensors_of_an_adapter_that_inspect_shows(tmp_path):
+    """An adapter's head may have tensors of any name."""
+    adapter = random_models.write_adapter(tmp_path / "adapter", MODEL)
+    config = json.loads((adapter / "config.json").read_text(encoding="utf-8"))
+    weights = (adapter / "adapter.safetensors").read_bytes()
+    end = 8 + struct.unpack("<Q", weights[:8])[0]
+    header = json.loads(weights[8:end])
+    header[f"head.{HOSTILE}"] = {"dtype": "F32", "shape": [1], "data_offsets": [len(weights) - end, len(weights) - end + 4]}
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    weights = struct.pack("<Q", len(text)) + text + weights[end:] + bytes(4)
+    (adapter / "adapter.safetensors").write_bytes(weights)
+    config["adapter"]["head"] = True
+    config["sha256"]["adapter.safetensors"] = hashlib.sha256(weights).hexdigest()
+    (adapter / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    done = subprocess.run([ATTEND, "inspect", adapter], capture_output=True, encoding="utf-8", timeout=120, check=True)
+    assert "all is well" in done.stdout and all(is_printable(line) for line in done.stdout.split("\n")), done.stdout
 
 
 def test_python_exceptions(tmp_path):

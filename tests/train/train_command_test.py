@@ -466,6 +466,19 @@ def test_malformed_text_is_read_with_replacements_and_named(stream, options, tmp
     assert samples[0]["source"].startswith("one \ufffd two ")
 
 
+@pytest.mark.parametrize("others", [0, 3])
+def test_long_lines_are_samples_only_where_there_are_no_others(others, options, tmp_path):
+    """samples.json became longer than a model may have, which then could not be loaded."""
+    text = {side: tmp_path / side for side in ("valid_source", "valid_target")}
+    for side, word in (("valid_source", "two "), ("valid_target", "zwei ")):
+        lines = options[side].read_text(encoding="utf-8").splitlines()[:others]
+        text[side].write_text("".join(line + "\n" for line in [word * 70, *lines, word * 80]), encoding="utf-8")
+    tiny_run.trained(options | text | {"max_updates": 2}, tmp_path / "out")
+    samples = json.loads((tmp_path / "out/model/samples.json").read_text(encoding="utf-8"))
+    lines = text["valid_source"].read_text(encoding="utf-8").splitlines()
+    assert [sample["source"] for sample in samples] == (lines[1:-1] if others else lines)
+
+
 def test_a_preset_is_changed_by_fields(options, tmp_path):
     plan = {}
     for layers in (4, 5):

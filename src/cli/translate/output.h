@@ -30,6 +30,8 @@ class TranslationOutput {
   // As PartialFile's.
   std::string Leave() { return partial_ ? partial_->Leave() : ""; }
   bool IsFile() const { return partial_ != nullptr; }
+  // The file is in its place.
+  bool IsComplete() const { return partial_ && partial_->committed(); }
   void Finish();
   void Commit();
 

@@ -58,6 +58,7 @@ class PartialFile {
   void Finish();
   // Puts the target in place and removes the partial files.
   void Commit();
+  bool committed() const { return committed_; }
 
  private:
   struct Entry {

@@ -90,6 +90,15 @@ TEST_F(PartialFileTest, EveryCutOfTheTextAndOfTheJournalEndsInTheSameBytes) {
   }
 }
 
+TEST_F(PartialFileTest, TellsWhetherTheTargetIsInPlace) {
+  const auto file = Open();
+  Work(file.get(), 0, 2);
+  file->Finish();
+  EXPECT_FALSE(file->committed());
+  file->Commit();
+  EXPECT_TRUE(file->committed() && file->Leave().empty());
+}
+
 TEST_F(PartialFileTest, FinishedLinesAreNeverOverwritten) {
   Work(Open().get(), 0, 4);
   EXPECT_THROW(Open(), Error);

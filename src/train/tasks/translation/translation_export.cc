@@ -51,7 +51,7 @@ Json DescribeTokenization(const TrainOptions& options, const Vocabularies& vocab
 Json SampleSources(const std::vector<std::string>& lines) {
   Json sources = Json::array();
   for (const std::string& line : lines) {
-    if (sources.size() < kExportedSamples && !line.empty()) sources.push_back(line);
+    if (sources.size() < kExportedSamples) sources.push_back(line);
   }
   return sources;
 }

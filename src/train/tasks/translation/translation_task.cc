@@ -126,18 +126,22 @@ SampleText SampleTextOf(const CorpusOptions& corpus) {
   return {corpus.train_text[0], ""};
 }
 
-// Of a file's first lines those that the encoder takes: enough to take samples from.
+// Of a file's first lines those that the encoder takes: enough to take samples from. Long ones,
+// which would fill samples.json, only where there are no others.
 std::vector<std::string> SampleLines(const SampleText& text, const Vocabulary& vocabulary,
                                      const ModelConfig& model) {
   constexpr int kLines = 32;
+  constexpr int64_t kMostTokens = 64;
   LineReader reader(text.file);
-  std::vector<std::string> lines;
+  std::vector<std::string> lines, long_lines;
   std::string line;
   for (int read = 0; read < kLines && reader.Next(&line); ++read) {
     line = text.prefix + RepairUtf8(line);
-    if (std::ssize(vocabulary.Encode(line)) <= model.MaxSourceTokens()) lines.push_back(line);
+    const int64_t tokens = std::ssize(vocabulary.Encode(line));
+    if (line.empty() || tokens > model.MaxSourceTokens()) continue;
+    (tokens <= kMostTokens ? lines : long_lines).push_back(line);
   }
-  return lines;
+  return lines.empty() ? long_lines : lines;
 }
 
 }  // namespace
