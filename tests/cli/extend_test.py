@@ -92,7 +92,7 @@ def model_of(path):
 def test_a_parser_keeps_its_symbols_and_trees(tmp_path):
     (tmp_path / "parser").mkdir()
     parser = random_models.write_parser(tmp_path / "parser")
-    sample = {"source": "lumi", "source_ids": [2, 10, 11, 3], "target": "", "target_ids": [4, 9, 3], "next_words": [1, 1, 2], "score": 0,
+    sample = {"source": "myrr noord", "source_ids": [2, 10, 11, 3], "target": "", "target_ids": [4, 9, 3], "next_words": [1, 1, 2], "score": 0,
               "token_log_probabilities": [0, 0, 0], "top_logits": []}
     (parser / "samples.json").write_text(json.dumps([sample]), encoding="utf-8")
     config = json.loads((parser / "config.json").read_text(encoding="utf-8"))
@@ -134,7 +134,7 @@ def test_a_transcriber_gets_tokens_to_write(tmp_path):
         file.setframerate(8000)
         file.writeframes(b"".join(struct.pack("<h", 3000 * (i % 40 - 20) // 20) for i in range(4000)))
     assert told("transcribe", "--model", tmp_path / "more", tmp_path / "a.wav", "--max-length", "8") != ""
-    assert samples_of(tmp_path / "more") == []
+    assert not (tmp_path / "more/samples.json").exists()
 
 
 def test_a_file_lists_tokens(tmp_path):

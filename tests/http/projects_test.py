@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import shutil
+import subprocess
 
 import pytest
 from server import ATTEND, BUILD, MODEL, TEXT, VARIANT, command_line, failed_start, serving, wait_until
@@ -292,11 +293,21 @@ def test_an_adapter_of_two_equal_models_is_of_the_project_s(tmp_path, options):
 
 @needs_trainer
 def test_a_project_may_have_the_name_of_a_directory_of_models(tmp_path, options):
-    shutil.copytree(MODEL, tmp_path / "models/acme")
-    with serving(tmp_path, *options, "--models-dir", tmp_path / "models", model=f"base={MODEL}") as server:
+    """An adapter of another model, which is another one to clients."""
+    other = tmp_path / "other"
+    subprocess.run([ATTEND, "extend", MODEL, "--token", "quokka", "--output", other, "--quiet"], check=True)
+    with serving(tmp_path, *options, model=f"other={other}") as server:
+        correct(server)
+        idle(server, 1)
+    (tmp_path / "models").mkdir()
+    (tmp_path / "projects/acme/versions/1/adapter").rename(tmp_path / "models/acme")
+    shutil.rmtree(tmp_path / "projects/acme")
+    served = ["--model", f"base={MODEL}", "--model", f"other={other}", "--models-dir", tmp_path / "models"]
+    with serving(tmp_path, *options, *served, model=None) as server:
+        assert sorted(names(server)) == ["base", "other", "other/acme"]
         assert correct(server, model="base")["served_as"] == "base/acme"
         idle(server, 1)
-        wait_until(lambda: sorted(names(server)) == ["acme", "base", "base/acme"], "the adapter")
+        wait_until(lambda: sorted(names(server)) == ["base", "base/acme", "other", "other/acme"], "the adapter")
 
 
 def test_a_key_is_needed(tmp_path, options):
