@@ -69,7 +69,7 @@ TEST(SampleTest, PixelsAreHexadecimalDigits) {
     samples[0]["pixels"] = "80";
     EXPECT_THAT(MessageOf(samples, config), HasSubstr("has pixels of 1 bytes, expected 2"));
     samples[0]["pixels"] = "";  // an item may have no picture
-    EXPECT_EQ(MessageOf(samples, config) == "", config.fusion.has_value());
+    EXPECT_EQ(MessageOf(samples, config).empty(), config.fusion.has_value());
   }
 }
 
