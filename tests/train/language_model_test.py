@@ -207,7 +207,7 @@ def test_options_that_cannot_be_are_refused(options, tmp_path, change, parts):
 
 def test_another_vocabulary_is_refused_where_a_run_goes_on(options, tmp_path):
     """The run went on with the one that it had, and config.toml named the other."""
-    for name, size in (("first", 50), ("other", 40)):
+    for name, size in (("first", 30), ("other", 15)):
         attend("vocab", "--input", options["train_text"], "--size", size, "--type", "word", "--quiet", "--output", tmp_path / f"{name}.spm")
     given = options | {"vocab_type": None, "vocab_size": None, "vocab": tmp_path / "first.spm", "max_updates": 2, "validate_every": 2, "checkpoint_every": 2}
     tiny_run.trained(given, tmp_path / "run")
