@@ -184,7 +184,8 @@ def test_the_page_of_pictures(encoders, tmp_path):
         image.new("RGB", (30, 40), (200, 30, 60)).save(tmp_path / path, kind)
     few = " --max-updates 2 --validate-every 1 --batch-tokens 500 --valid-count 10"
     told = [run(tmp_path, command + few * (" train " in command)) for command in commands("docs/pictures.md")]
-    assert len(told) == 5 and len(told[1].splitlines()) == 2
+    assert len(told) == 6 and len(told[1].splitlines()) == 2
+    assert len((tmp_path / "classes.txt").read_text(encoding="utf-8").splitlines()) == 40
     samples = json.loads((tmp_path / "my-vit/samples.jsonl").read_text(encoding="utf-8").splitlines()[-1])["samples"]
     assert image.open(io.BytesIO(base64.b64decode(samples[0]["picture"].partition("base64,")[2]))).size == (28, 28)
     assert "<svg" in (tmp_path / "shoe.svg").read_text(encoding="utf-8") and "<html" in (tmp_path / "shoe.html").read_text(encoding="utf-8")
