@@ -268,3 +268,34 @@ def test_the_page_of_python(folder):
     printed = tiny_run.run_page_block("my-transcriber", runs)
     found = attend.Transcriber(folder / "run/model").transcribe([folder / "test/0.wav"], word_times=True)[0]
     assert printed == "".join(line + "\n" for line in [found.text, *(f"{word.text} {word.begin} {word.end}" for word in found.words)])
+
+
+def test_ctc_weight_adds_a_ctc_loss_of_the_encoder(folder, tmp_path):
+    """One update with all recordings: the losses with and without it differ by what PyTorch computes of a model that hardly learned."""
+    paths = [folder / "train" / f"{number}.wav" for number in range(100) if number % 5 != 0]  # at the model's rate
+    texts = dict(line.split("\t") for line in (folder / "train.tsv").read_text(encoding="utf-8").splitlines())
+    texts = [texts[f"train/{path.name}"] for path in paths]
+    (tmp_path / "train.tsv").write_text("".join(f"{path}\t{text}\n" for path, text in zip(paths, texts, strict=True)), encoding="utf-8")
+    shape = {f"{side}.{name}": value for side in ("encoder", "decoder") for name, value in {"layers": 1, "d_model": 32, "heads": 4, "d_ff": 64}.items()}
+    (tmp_path / "else").mkdir()
+    options = tiny_run.of_recordings(shape, tmp_path / "else") | {
+        "train_recordings": tmp_path / "train.tsv", "frames.scale": "bands", "augment.frequency_masks": 0, "augment.time_masks": 0, "dropout": 0,
+        "batch_tokens": 100000, "max_updates": 1, "validate_every": 1, "checkpoint_every": 1, "report_every": 1,
+        "schedule": "constant", "peak_learning_rate": 1e-12, "threads": 2}
+    lines = {}
+    for weight in (0, 0.5):
+        tiny_run.trained(options | {"ctc_weight": weight}, tmp_path / str(weight))
+        lines[weight] = tiny_run.metrics(tmp_path / str(weight))
+    losses = {weight: rows[0]["loss"] for weight, rows in lines.items()}
+    model, vocabulary = attend.torch.load(tmp_path / "0.5/model"), attend.Vocabulary(tmp_path / "0.5/model/vocab.spm")
+    sums, tokens = 0, 0
+    for path, text in zip(paths, texts, strict=True):
+        with torch.no_grad():
+            rows = model.encoder(frames_of(samples_of(path)[0]).unsqueeze(0), None, torch.ones(1, 1, 1, 1, dtype=torch.bool))[0]
+            logits = model.head(rows, model.embedding(model.decoder))
+        ids = torch.tensor(vocabulary.encode(text))
+        loss = torch.nn.functional.ctc_loss(logits.log_softmax(-1).unsqueeze(1), ids, [len(rows)], [len(ids)], blank=vocabulary.pad, reduction="sum")
+        sums += 0 if loss.isinf() else loss.item()
+        tokens += len(ids) + 1
+    assert losses[0.5] - losses[0] == pytest.approx(0.5 * sums / tokens, rel=1e-3)
+    assert lines[0.5][1]["validation"] == pytest.approx(lines[0][1]["validation"], rel=1e-6)  # which has no part of it

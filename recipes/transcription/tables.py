@@ -5,12 +5,13 @@ usage: tables.py fsdd|fsdd-SPEAKER|fsdd-strings|yesno DATA DIRECTORY
 
 fsdd: spoken digits, by the corpus' own split: indices 0 to 4 of each digit and speaker are the test, 5 to 9 validation, the others
 training. fsdd-SPEAKER: all recordings of that speaker are the test, and indices 0 to 4 of the others validation. fsdd-strings:
-strings of 3 to 7 digits, recordings of one speaker and one part of the split put together with 0.1 seconds of silence; 200 strings
+strings of 3 to 7 digits, recordings of one speaker and one part of the split put together with 0.1 seconds of faint noise; 200 strings
 for validation, 300 for the test; for training 4,000 strings of 2 to 7 digits and all single ones. yesno: 60 recordings of eight words;
 in order of their names, the first 24 train, 7 validate and 29 are the test. The words of those that train are cut out at the pauses
 between them, and put together again in 3,000 other recordings of 1 to 10 words.
 """
 
+import array
 import pathlib
 import random
 import sys
@@ -56,11 +57,16 @@ def samples_of(path):
         return file.readframes(file.getnframes())
 
 
-def write(path, parts, silence):
+def quiet(draw, count, loudness):
+    """Samples of faint noise, as every room has it: the logarithm of no sound at all is far below that of any other."""
+    return array.array("h", (round(draw.gauss(0, loudness)) for _ in range(count))).tobytes()
+
+
+def write(path, parts):
     path.parent.mkdir(parents=True, exist_ok=True)
     with wave.open(str(path), "wb") as file:
         file.setparams((1, 2, RATE, 0, "NONE", None))
-        file.writeframes(silence.join(parts))
+        file.writeframes(b"".join(parts))
 
 
 def strings(data, directory):
@@ -75,7 +81,7 @@ def strings(data, directory):
         for number in range(count):
             picks = draw.choices(parts[part, speakers[number % len(speakers)]], k=draw.randint(least, 7))
             path = directory / "strings" / part / f"{number}.wav"
-            write(path, [samples_of(pick) for pick, _ in picks], bytes(2 * RATE // 10))
+            write(path, [part for pick, _ in picks for part in (samples_of(pick), quiet(draw, RATE // 10, 5))][:-1])
             yield part, path, " ".join(WORDS[digit] for _, digit in picks)
 
 
@@ -86,7 +92,8 @@ def words_of(path, count):
     pieces = [sound[at : at + step] for at in range(0, len(sound) - step + 1, step)]
     loudness = [sum(abs(int.from_bytes(piece[i : i + 2], "little", signed=True)) for i in range(0, step, 2)) for piece in pieces]
     threshold = sorted(loudness)[len(loudness) * 3 // 10] * 2
-    loud = [i for i, each in enumerate(loudness) if each > threshold]
+    above = [each > threshold for each in loudness]
+    loud = [i for i in range(len(above)) if above[i] and sum(above[max(0, i - 10) : i + 11]) > 9]  # clicks are shorter
     pauses = sorted(((after - before, before, after) for before, after in zip(loud, loud[1:]) if after - before > 1), reverse=True)[: count - 1]
     cuts = sorted((before + after) // 2 for _, before, after in pauses)
     if len(cuts) != count - 1 or any(not 40 <= end - begin <= 80 for begin, end in zip(cuts, cuts[1:])):  # hundredths of a second
@@ -109,8 +116,8 @@ def yesno(data, directory):
     for number in range(3000):
         picks = draw.choices(words, k=draw.randint(1, 10))
         path = directory / "strings" / f"{number}.wav"
-        around = [bytes(2 * draw.randint(0, RATE)) for _ in range(2)]
-        write(path, [around[0], *(word for word, _ in picks), around[1]], b"")
+        around = [quiet(draw, draw.randint(0, RATE), 50) for _ in range(2)]  # as loud as between the words of the corpus
+        write(path, [around[0], *(word for word, _ in picks), around[1]])
         yield "train", path, " ".join(word for _, word in picks)
 
 

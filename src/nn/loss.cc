@@ -44,6 +44,17 @@ torch::Tensor ContrastiveLoss(const torch::Tensor& texts_PW, const torch::Tensor
   return -(of_pictures_P + of_texts_P).sum() / 2;
 }
 
+torch::Tensor CtcLoss(const torch::Tensor& logits_RV, const torch::Tensor& offsets_B1,
+                      const torch::Tensor& labels_L, const torch::Tensor& lengths_B,
+                      int64_t blank) {
+  const torch::Tensor rows_B = offsets_B1.diff();
+  const torch::Tensor log_probabilities_RBV =
+      at::pad_sequence(logits_RV.log_softmax(1).split_with_sizes(
+          {rows_B.data_ptr<int64_t>(), static_cast<size_t>(rows_B.size(0))}));
+  return torch::ctc_loss(log_probabilities_RBV, labels_L, rows_B, lengths_B, blank,
+                         at::Reduction::Sum, /*zero_infinity=*/true);
+}
+
 LabelSmoothingLossImpl::LabelSmoothingLossImpl(double smoothing, int64_t pad_id, SmoothingMass mass)
     : smoothing_(smoothing), pad_id_(pad_id), mass_(mass) {
   if (!(smoothing >= 0 && smoothing < 1)) {

@@ -217,6 +217,49 @@ TEST(ContrastiveLossTest, IsTheMeanOfBothCrossEntropies) {
   }
 }
 
+// The probability that a path's rows, with neighbours that are the same and then blanks taken out,
+// give the labels: over all paths.
+torch::Tensor PathSum(const torch::Tensor& logits_RV, const std::vector<int64_t>& labels) {
+  constexpr int64_t kBlank = 0;
+  const int64_t rows = logits_RV.size(0), classes = logits_RV.size(1);
+  const torch::Tensor probabilities_RV = logits_RV.softmax(1);
+  torch::Tensor sum = torch::zeros({}, kDouble);
+  for (int64_t path = 0; path < std::llround(std::pow(classes, rows)); ++path) {
+    std::vector<int64_t> written;
+    torch::Tensor product = torch::ones({}, kDouble);
+    int64_t rest = path, before = kBlank;
+    for (int64_t row = 0; row < rows; ++row, rest /= classes) {
+      const int64_t choice = rest % classes;
+      product = product * probabilities_RV[row][choice];
+      if (choice != kBlank && choice != before) written.push_back(choice);
+      before = choice;
+    }
+    if (written == labels) sum = sum + product;
+  }
+  return sum;
+}
+
+TEST(CtcLossTest, IsTheSumOverAllPaths) {
+  torch::manual_seed(6);
+  const std::vector<int64_t> rows = {5, 3, 1, 4};
+  const std::vector<std::vector<int64_t>> labels = {
+      {1, 1, 2}, {2}, {1, 2}, {}};  // too few rows for the third
+  const torch::Tensor ours = torch::randn({13, 3}, kDouble).requires_grad_();
+  const torch::Tensor theirs = ours.detach().clone().requires_grad_();
+  const torch::Tensor loss =
+      CtcLoss(ours, torch::tensor({0, 5, 8, 9, 13}), torch::tensor({1, 1, 2, 2, 1, 2}),
+              torch::tensor({3, 1, 2, 0}), /*blank=*/0);
+  torch::Tensor expected = torch::zeros({}, kDouble);
+  int64_t first = 0;
+  for (size_t i = 0; i < rows.size(); first += rows[i++])
+    if (i != 2)
+      expected = expected - PathSum(theirs.slice(0, first, first + rows[i]), labels[i]).log();
+  EXPECT_NEAR(loss.item<double>(), expected.item<double>(), 1e-10);
+  loss.backward();
+  expected.backward();
+  EXPECT_LT((ours.grad() - theirs.grad()).abs().max().item<double>(), 1e-10);
+}
+
 TEST(FusedCrossEntropyTest, GradientsPassFiniteDifferences) {
   const Problem problem;
   const SmoothingWeights weights{0.8, 0.2 / 11};

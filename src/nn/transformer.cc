@@ -61,7 +61,7 @@ torch::Tensor TransformerImpl::PackedHidden(const PackedIds& source, const Packe
 
 torch::Tensor TransformerImpl::PackedHidden(const PackedIds& source, const PackedIds& target,
                                             const std::optional<DropoutKey>& dropout,
-                                            CrossWeights* kept) {
+                                            CrossWeights* kept, torch::Tensor* memory_RD) {
   PassStreams streams(dropout, DecoderEmbedding());
   Memory memory;
   if (!encoder.is_empty()) {
@@ -71,6 +71,7 @@ torch::Tensor TransformerImpl::PackedHidden(const PackedIds& source, const Packe
               AttentionMask::Packed(target.offsets_B1, source.offsets_B1, /*causal=*/false)};
   }
   memory.kept = kept;
+  if (memory_RD != nullptr) *memory_RD = memory.hidden_BSD;
   const auto mask = AttentionMask::Packed(target.offsets_B1, target.offsets_B1, /*causal=*/true);
   torch::Tensor x_RD = decoder->Embed(target, DecoderEmbedding(), streams.decoder());
   if (target.next_words_R.defined())

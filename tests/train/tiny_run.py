@@ -199,7 +199,7 @@ def of_recordings(options, folder):
     kept = {name: value for name, value in options.items() if not name.startswith(("train_", "valid_", "vocab", "preset"))}
     return kept | {
         "task": "transcription", "frames.rate": 8000, "frames.fft": 200, "frames.hop": 80, "frames.mels": 16, "vocab_type": "char", "vocab_size": 40,
-        "augment.frequency_masks": 1, "augment.frequency_width": 4, "augment.time_masks": 1, "augment.time_width": 4, "batch_tokens": 500,
+        "augment.frequency_masks": 1, "augment.frequency_width": 4, "augment.time_masks": 1, "augment.time_width": 4, "batch_tokens": 500, "ctc_weight": 0.3,
         "train_recordings": write_recordings(folder, "train", 100, 1), "valid_recordings": write_recordings(folder, "valid", 12, 2)}
 
 

@@ -38,9 +38,11 @@ class TransformerImpl : public SequenceModelImpl {
                        Trace* trace = nullptr);
   torch::Tensor PackedHidden(const PackedIds& source, const PackedIds& target,
                              const std::optional<DropoutKey>& dropout = {}) override;
-  // The same, which keeps the cross-attention of a layer. Precondition: there is an encoder.
+  // The same, which keeps the cross-attention of a layer and the encoder's output [R, D], each
+  // where it is not null. Precondition: there is an encoder.
   torch::Tensor PackedHidden(const PackedIds& source, const PackedIds& target,
-                             const std::optional<DropoutKey>& dropout, CrossWeights* kept);
+                             const std::optional<DropoutKey>& dropout, CrossWeights* kept,
+                             torch::Tensor* memory_RD = nullptr);
   torch::Tensor PaddedHidden(const torch::Tensor& source_BS, const torch::Tensor& target_BT,
                              bool source_padded) override;
   DecoderState Start(const PackedIds& source) override;

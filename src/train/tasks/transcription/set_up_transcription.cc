@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -39,6 +41,22 @@ void CompleteShape(const TaskSetup& setup) {
   CheckModelConfig(shape);
 }
 
+// The encoder's rows go through the output projection, which writes padding where nothing is said.
+void CheckCtc(const TrainOptions& options) {
+  const ModelConfig& model = options.model;
+  if (TranscriptionOf(options).ctc_weight == 0) return;
+  if (model.encoder->d_model != model.decoder->d_model) {
+    throw Error(ErrorKind::kConfiguration,
+                fmt::format("ctc_weight is given, but encoder.d_model is {} and decoder.d_model is "
+                            "{}; expected the same for both",
+                            model.encoder->d_model, model.decoder->d_model));
+  }
+  if (model.special_ids.pad < 0) {
+    throw Error(ErrorKind::kConfiguration,
+                "ctc_weight is given, but the vocabulary has no token for padding");
+  }
+}
+
 RecordingCorpusOptions ReadingOf(const TrainOptions& options) {
   const ModelConfig& model = options.model;
   RecordingCorpusOptions reading;
@@ -70,6 +88,7 @@ std::unique_ptr<TrainingTask> SetUpTranscription(const TaskSetup& setup) {
   model.source_vocab_size = 0;
   model.target_vocab_size = recordings.vocabulary->size();
   CheckModelConfig(model);
+  CheckCtc(options);
   const RecordingCorpusOptions reading = ReadingOf(options);
   ThreadPool pool(setup.settings->threads);
   const auto corpus = [&](std::vector<RecordingItem> some, const RecordingCorpusOptions& how) {

@@ -75,9 +75,32 @@ nn::LossSums TranscriptionTask::LossOf(const Examples& examples,
     const std::vector<torch::Tensor> there = uploader_.Upload(here);
     for (size_t i = 0; i < there.size(); ++i) *parts[i] = there[i];
   }
-  const torch::Tensor hidden_RD = transformer_->PackedHidden(source, target, dropout);
-  return loss_->FromHidden(hidden_RD, transformer_->OutputWeight(), transformer_->OutputBias(),
-                           next_R);
+  torch::Tensor memory_RD;
+  const torch::Tensor hidden_RD =
+      transformer_->PackedHidden(source, target, dropout, /*kept=*/nullptr, &memory_RD);
+  nn::LossSums sums = loss_->FromHidden(hidden_RD, transformer_->OutputWeight(),
+                                        transformer_->OutputBias(), next_R);
+  const double weight = TranscriptionOf(options_).ctc_weight;
+  if (weight > 0 && transformer_->is_training())
+    sums.loss = sums.loss + weight * EncoderLoss(memory_RD, source, examples);
+  return sums;
+}
+
+// The output projection reads the encoder's rows, too. Padding, which no text has, is CTC's blank,
+// so the model has no weights for this loss alone.
+torch::Tensor TranscriptionTask::EncoderLoss(const torch::Tensor& memory_RD,
+                                             const nn::PackedIds& source,
+                                             const Examples& examples) {
+  const auto begin = static_cast<int64_t>(config().TargetFrame().begin.size());
+  std::vector<int64_t> labels, lengths;
+  for (const Example example : examples) {
+    const auto words = example.Ids(kTranscriptColumn).subspan(begin);
+    labels.insert(labels.end(), words.begin(), words.end() - 1);  // without eos
+    lengths.push_back(std::ssize(words) - 1);
+  }
+  return nn::CtcLoss(transformer_->Logits(memory_RD), source.offsets_B1,
+                     torch::tensor(labels, torch::kInt64).to(memory_RD.device()),
+                     torch::tensor(lengths, torch::kInt64), config().special_ids.pad);
 }
 
 double TranscriptionTask::ValidationLoss() {

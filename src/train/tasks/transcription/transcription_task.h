@@ -46,6 +46,9 @@ class TranscriptionTask : public ModelTask {
 
  private:
   double ValidationLoss();
+  // How well the encoder alone tells the texts, for ctc_weight.
+  torch::Tensor EncoderLoss(const torch::Tensor& memory_RD, const nn::PackedIds& source,
+                            const Examples& examples);
   // What the model writes of each.
   std::vector<std::string> Transcribe(const std::shared_ptr<const Model>& model,
                                       const RecordingCorpus& recordings) const;

@@ -21,6 +21,10 @@ FieldList TranscriptionTrainOptions::FieldsFor(const TrainOptions& options) {
       .Add("test_recordings", &test, "tables of recordings to score the finished model on", kPath)
       .Add("max_seconds", &max_seconds, 0, 1e5,
            "longer recordings are left out of training and validation; 0: none are", kIdentity)
+      .Add("ctc_weight", &ctc_weight, 0, 100,
+           "adds this times a CTC loss of the encoder, which learns sooner what is said where (Kim "
+           "et al. 2017); 0.3 is usual",
+           kIdentity)
       .Nest("augment", Fields(augmentation), kIdentity)
       .Group("Validation")
       .Nest("", Fields(search).Select({"beam_size", "length_penalty"}))

@@ -22,6 +22,7 @@ struct TranscriptionTrainOptions : TaskOptions {
 
   std::vector<std::string> train, valid, test;  // tables
   double max_seconds = 30;
+  double ctc_weight = 0;
   SpecAugmentOptions augmentation;
   VocabularyChoice vocabulary;
   TranscriptionOptions search;  // of validation and test
