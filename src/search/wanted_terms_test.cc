@@ -6,6 +6,7 @@
 #include <deque>
 #include <functional>
 #include <set>
+#include <span>
 
 #include "search/scores.h"
 #include "search/search_batch.h"
@@ -40,7 +41,7 @@ class PlainGuide : public TermGuide {
   int64_t Missing(int32_t state) const override { return MissingIn(terms_, outputs_[state]); }
 
  private:
-  static bool Ends(const Ids& ids, const Ids& begin) {
+  static bool Ends(std::span<const int32_t> ids, std::span<const int32_t> begin) {
     return ids.size() >= begin.size() && std::equal(begin.rbegin(), begin.rend(), ids.rbegin());
   }
   void Add(Ids ids) {
@@ -52,7 +53,7 @@ class PlainGuide : public TermGuide {
       for (const Ids& way : term) {
         whole = std::min(whole, std::ssize(way));
         for (size_t size = 0; size < way.size(); ++size) {
-          if (!Ends(ids, {way.begin(), way.begin() + static_cast<int64_t>(size)})) continue;
+          if (!Ends(ids, std::span(way).first(size))) continue;
           wanted.insert(way[size]);
           least = std::min(least, static_cast<int64_t>(way.size() - size));
         }

@@ -87,7 +87,9 @@ TEST(TermAnnotationTest, DrawsUpToSoManyWithoutOverlap) {
     const auto drawn = DrawTerms(phrases, 2, &random);
     ASSERT_GE(drawn.size(), 1U);
     ASSERT_LE(drawn.size(), 2U);
-    if (drawn.size() == 2) EXPECT_LT(drawn[0].end, drawn[1].begin);
+    if (drawn.size() == 2) {
+      EXPECT_LT(drawn[0].end, drawn[1].begin);
+    }
     seen.insert(WithTerms(source, drawn).text);
   }
   EXPECT_GT(seen.size(), 6U);
