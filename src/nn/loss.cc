@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "attend/error.h"
+#include "attend/nn/decoder_state.h"
 #include "nn/fused/label_smoothed_cross_entropy.h"
 
 namespace attend::nn {
@@ -45,14 +46,12 @@ torch::Tensor ContrastiveLoss(const torch::Tensor& texts_PW, const torch::Tensor
 }
 
 torch::Tensor CtcLoss(const torch::Tensor& logits_RV, const torch::Tensor& offsets_B1,
-                      const torch::Tensor& labels_L, const torch::Tensor& lengths_B,
+                      const torch::Tensor& labels_L, const torch::Tensor& label_offsets_B1,
                       int64_t blank) {
-  const torch::Tensor rows_B = offsets_B1.diff();
-  const torch::Tensor log_probabilities_RBV =
-      at::pad_sequence(logits_RV.log_softmax(1).split_with_sizes(
-          {rows_B.data_ptr<int64_t>(), static_cast<size_t>(rows_B.size(0))}));
-  return torch::ctc_loss(log_probabilities_RBV, labels_L, rows_B, lengths_B, blank,
-                         at::Reduction::Sum, /*zero_infinity=*/true);
+  const torch::Tensor log_probabilities_BTV = PadSentences(logits_RV.log_softmax(1), offsets_B1);
+  return torch::ctc_loss(log_probabilities_BTV.transpose(0, 1), labels_L, offsets_B1.diff(),
+                         label_offsets_B1.diff(), blank, at::Reduction::Sum,
+                         /*zero_infinity=*/true);
 }
 
 LabelSmoothingLossImpl::LabelSmoothingLossImpl(double smoothing, int64_t pad_id, SmoothingMass mass)

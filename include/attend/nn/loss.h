@@ -36,11 +36,11 @@ torch::Tensor ContrastiveLoss(const torch::Tensor& texts_PW, const torch::Tensor
 // Connectionist temporal classification (Graves et al. 2006, section 3): -log of the probability
 // that the rows of a sequence, each of which writes a class or `blank`, write its labels in order,
 // summed over sequences; a class in neighbouring rows is written once. Logits [R, V] of sequences
-// whose rows begin at offsets_B1 (int64, on the CPU); their labels [L] one after another, lengths_B
-// (int64, on the CPU) of each, none of them `blank`. A sequence with too few rows for its labels
-// counts 0. Differentiable once.
+// whose rows begin at offsets_B1 and whose labels, none of them `blank`, at label_offsets_B1, both
+// as PackedIds has them. A sequence with too few rows for its labels counts 0. Differentiable once.
 torch::Tensor CtcLoss(const torch::Tensor& logits_RV, const torch::Tensor& offsets_B1,
-                      const torch::Tensor& labels_L, const torch::Tensor& lengths_B, int64_t blank);
+                      const torch::Tensor& labels_L, const torch::Tensor& label_offsets_B1,
+                      int64_t blank);
 
 // A model that a student learns from: its hidden states of the student's targets [..., D'], the
 // weight [V, D'] of its output projection and its bias (may be undefined). Nothing of it has

@@ -91,16 +91,11 @@ nn::LossSums TranscriptionTask::LossOf(const Examples& examples,
 torch::Tensor TranscriptionTask::EncoderLoss(const torch::Tensor& memory_RD,
                                              const nn::PackedIds& source,
                                              const Examples& examples) {
-  const auto begin = static_cast<int64_t>(config().TargetFrame().begin.size());
-  std::vector<int64_t> labels, lengths;
-  for (const Example example : examples) {
-    const auto words = example.Ids(kTranscriptColumn).subspan(begin);
-    labels.insert(labels.end(), words.begin(), words.end() - 1);  // without eos
-    lengths.push_back(std::ssize(words) - 1);
-  }
+  const auto begin = std::ssize(config().TargetFrame().begin);
+  const nn::PackedIds labels = PackIds(examples, kTranscriptColumn, begin, /*drop=*/1);  // eos
   return nn::CtcLoss(transformer_->Logits(memory_RD), source.offsets_B1,
-                     torch::tensor(labels, torch::kInt64).to(memory_RD.device()),
-                     torch::tensor(lengths, torch::kInt64), config().special_ids.pad);
+                     labels.ids_R.to(memory_RD.device()), labels.offsets_B1,
+                     config().special_ids.pad);
 }
 
 double TranscriptionTask::ValidationLoss() {
