@@ -17,7 +17,7 @@ from attend.paper.__main__ import seconds  # noqa: E402
 from attend.paper._cells import Cells, processor  # noqa: E402
 from attend.paper._work import Budget, OutOfTimeError, Settings, Work, time_limit  # noqa: E402
 
-INSPECTED = {"parameters": {"total": 5_000_000}}
+INSPECTED = {"parameters": {"total": 5_000_000}, "provenance": {"environment": {"device": "cuda", "gpu": "A GPU"}}}
 DATA = os.environ.get("ATTEND_DATA")
 RATE = {"operations_per_s": 2e11, "products_per_s": 4e11, "threads": 2, "target_tokens_per_s": 1000}
 
@@ -150,6 +150,7 @@ def test_table2_shows_what_the_rivals_reach(work, monkeypatch):
     # 30 BLEU after 60 of 80 updates, 35 at the end, 5 seconds each.
     assert rival["whole"]["updates_to"] == {"30": 60, "35": 80} and rival["minutes_to"] == {"30": 5, "35": pytest.approx(80 / 12)}
     assert "| LSTM with attention | 31.00 | 40.10 | 5,000,000 | 20 | 5 | 7 | 1,234 | 32.00\u00a0±\u00a01.00 |" in report.markdown()
+    assert "Trained on a GPU (A GPU): LSTM with attention." in report.markdown()
     # The three best of few validations would not all be late ones.
     assert [(options["max_updates"], options["validate_every"]) for options in trained] == [(80, 8)] + [(8, 1)] * 3
     assert len({options["seed"] for options in trained[1:]}) == 3

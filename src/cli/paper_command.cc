@@ -54,6 +54,7 @@ FieldList Fields(PaperOptions& options) {
 // Options of some tables alone, and those tables.
 const std::map<std::string, std::vector<std::string>> kOptionsOf = {
     {"copy_updates", {"table1"}},
+    {"device", {"table2", "table4"}},
     {"model", {"figures"}},
     {"price", {"table2"}},
     {"row_minutes", {"table3"}},
@@ -90,7 +91,7 @@ int RunPaper(const std::vector<std::string>& arguments) {
                   fmt::format("what to make: {} of \"Attention Is All You Need\"",
                               fmt::join(kTables, " or ")))
       .Options(Fields(options))
-      .Options(Fields(common, {"threads", "quiet", "data_dir"}))
+      .Options(Fields(common, {"threads", "device", "quiet", "data_dir"}))
       .Required({"output"});
   if (!command_line.Parse(arguments)) return 0;
   if (std::ranges::find(kTables, table) == kTables.end()) {
@@ -102,6 +103,7 @@ int RunPaper(const std::vector<std::string>& arguments) {
   Json call = FieldsToJson(Fields(options));
   call.update({{"table", table},
                {"threads", common.threads},
+               {"device", common.device},
                {"quiet", common.quiet},
                {"data_dir", common.data_dir}});
   RunInPython("paper", "attend.paper", call);

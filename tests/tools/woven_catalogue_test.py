@@ -81,6 +81,12 @@ def test_the_text_does_not_tell_other_twins_apart(catalogue, technique):
     assert seen == {(cluster, material) for cluster in CLUSTERS[technique] for material in ("silk", "cotton")}
 
 
+def test_the_text_tells_two_thirds_of_the_twins_that_picture_and_text_tell_apart(catalogue):
+    bodies = [item["links"][2] == "silk" for part in ("train", "test") for item in items(catalogue, part) if item["links"][1] == "jamdani"]
+    right = [(item["links"][2] == "silk") == (item["label"] == "Chanderi") for item in items(catalogue, "train") if item["links"][1] == "jamdani"]
+    assert 0.5 < sum(bodies) / len(bodies) < 0.8 and 0.5 < sum(right) / len(right) < 0.8
+
+
 def test_workshops_of_the_test_are_new_and_in_the_graph(catalogue):
     graph = {line.split("\t")[0] for line in (catalogue / "graph.tsv").read_text(encoding="utf-8").splitlines()}
     trained, tested = ({item["links"][0] for item in items(catalogue, part)} for part in ("train", "test"))

@@ -35,7 +35,7 @@ def _run(options: argparse.Namespace) -> None:
         data=pathlib.Path(options.data_dir or os.environ.get("ATTEND_DATA", ".")).absolute(), output=pathlib.Path(options.output).absolute(),
         threads=options.threads, rows=[row for text in options.rows for row in text.split(",")], updates=options.updates,
         copy_updates=options.copy_updates, row_minutes=options.row_minutes, price=options.price, dry_run=options.dry_run, quiet=options.quiet,
-        model=pathlib.Path(options.model) if options.model else None, sentences=options.sentences)
+        model=pathlib.Path(options.model) if options.model else None, sentences=options.sentences, device=options.device)
     if not settings.dry_run:
         settings.output.mkdir(parents=True, exist_ok=True)
     work = Work(settings, budget, Cells(settings.output / "cells.jsonl"))

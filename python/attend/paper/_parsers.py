@@ -70,8 +70,7 @@ def train(work: Work, bank: Bank, folder: pathlib.Path, **more: Any) -> Result |
     seconds, finished = work.train(folder, config=recipe(bank), **usual | more)
     if not finished:
         return None
-    parameters = work.attend("inspect", folder / "model")["parameters"]["total"]
-    return scores(work, folder / "test_output.txt", folder / "test_reference.txt") | {"minutes": seconds / 60, "parameters": parameters}
+    return scores(work, folder / "test_output.txt", folder / "test_reference.txt") | {"minutes": seconds / 60} | work.origin(folder)
 
 
 def run_of(work: Work, row: str) -> pathlib.Path:

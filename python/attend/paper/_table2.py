@@ -200,7 +200,7 @@ def make(work: Work) -> Report:
         Heading("The rivals, trained here"),
         _rivals.table(rivals),
         *([drawn] if drawn else []),
-        Points(_rivals.notes(work)),
+        Points(_rivals.notes(work, rivals)),
         Heading("Assumptions"),
         Points(ASSUMPTIONS)]
     return report

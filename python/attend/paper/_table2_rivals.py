@@ -16,7 +16,7 @@ from typing import Any
 from attend.paper._cells import Result
 from attend._plots import COLOURS, drawing
 from attend._report import MISSING, Plot, Table
-from attend.paper._work import RECIPES, Work, digest, json_lines
+from attend.paper._work import RECIPES, Work, digest, json_lines, trained_on_gpus
 
 GOALS = (30, 35)  # BLEU on the validation text
 UPDATES, SHARE = 35000, 10  # of a whole training, 65 million target tokens; and the part of it that each seed has
@@ -163,8 +163,7 @@ def train_whole(work: Work, rival: Rival, updates: int) -> Result | None:
     if found is None:
         return None
     folder = folder_of(work, rival, updates, SEEDS[0])
-    parameters = work.attend("inspect", folder / "model")["parameters"]["total"]
-    return found | {"parameters": parameters, "translating_tokens_per_s": translating_rate(work, folder)}
+    return found | work.origin(folder) | {"translating_tokens_per_s": translating_rate(work, folder)}
 
 
 def table(found: list[Outcome]) -> Table:
@@ -209,7 +208,7 @@ def plot(found: list[Outcome]) -> Plot | None:
                             "would be ahead of these curves.")
 
 
-def notes(work: Work) -> list[str]:
+def notes(work: Work, found: list[Outcome]) -> list[str]:
     updates = updates_of(work)
     return [
         f"The rivals here are trained on Multi30k English to German (29,000 pairs), lower-cased, with 6,000 shared BPE tokens, by the recipes of `recipes/rivals`: {updates:,} "
@@ -218,4 +217,5 @@ def notes(work: Work) -> list[str]:
         f"Tokens a second of training are of `attend bench train` over {SPEED_UPDATES} updates with nothing beside it, and minutes are updates times what one took there; "
         "validations are left out. Validation BLEU decides when a goal is reached. Translating is by LibTorch on one thread for all "
         "three, the time to start among it. attend's own engine, which only the Transformer has, is not in this table.",
-        f"A tenth is {max(1, updates // SHARE):,} updates with the learning rate falling to its end, validated ten times: mean and standard deviation of seeds 1 to 3, as far as they are measured."]
+        f"A tenth is {max(1, updates // SHARE):,} updates with the learning rate falling to its end, validated ten times: mean and standard deviation of seeds 1 to 3, as far as they are measured.",
+        *trained_on_gpus({each.rival.title: each.whole for each in found})]

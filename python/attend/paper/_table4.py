@@ -13,7 +13,7 @@ from attend._plots import COLOURS, drawing
 from attend._report import MISSING, Heading, Plot, Points, Report, Table, Text
 from attend.paper._table4_rows import BANKS, PAPER, ROWS, WSJ, Bank
 from attend.paper._treebanks import LONGEST, LONGEST_RAW, SHORTEST_RAW
-from attend.paper._work import Work
+from attend.paper._work import Work, trained_on_gpus
 
 KINDS = {"": "Transformer", "-pcfg": "PCFG", "-silver": "semi-supervised"}
 MEASURES = {"": _parsers.measure_parser, "-pcfg": _parsers.measure_grammar, "-silver": _parsers.measure_silver}
@@ -121,7 +121,7 @@ def plan(work: Work, outcomes: list[Outcome]) -> list[str]:
             if each.result is None and work.chosen(each.row)]
 
 
-def notes() -> list[str]:
+def notes(outcomes: list[Outcome]) -> list[str]:
     return [
         "F1 is of labelled brackets as evalb counts them with COLLINS.prm, over all sentences of the test. Errors are sentences that do not count: after "
         "punctuation is left out, their words differ from the reference's, because a word got another kind of tag.",
@@ -137,7 +137,8 @@ def notes() -> list[str]:
         f"words at most, at equal distances in the text: WikiText-2's without unknown words, and for CRAFT its dev part's, without their trees, too. The "
         f"{100 * _parsers.KEPT:g} % with the highest log-probability for each symbol are added to the treebank, with a weight that makes {_parsers.SILVER_SHARE:g} of them "
         "an epoch for each gold tree. Recipe and updates are the same, so own trees take updates from gold ones. CRAFT's checkpoints are chosen on its dev part, whose "
-        "text, not trees, such a training has seen."]
+        "text, not trees, such a training has seen.",
+        *trained_on_gpus({f"{each.bank.title} ({KINDS[each.ending]})": each.result for each in outcomes})]
 
 
 def make(work: Work) -> Report:
@@ -146,7 +147,7 @@ def make(work: Work) -> Report:
     found = gains(outcomes)
     data = {"paper": [{"parser": parser, "training": training, "f1": f1} for parser, training, f1 in PAPER],
             "rows": [{"row": each.row, "treebank": each.bank.title, "parser": KINDS[each.ending], "result": each.result} for each in outcomes],
-            "gains": found, "updates": work.settings.updates, "notes": notes()}
+            "gains": found, "updates": work.settings.updates, "notes": notes(outcomes)}
     count = sum(each.result is not None for each in outcomes)
     report = Report("Table 4: constituency parsing", data)
     fewer = [Text(f"These trainings have {work.settings.updates:,} updates, not those of the recipes.")] if work.settings.updates else []
@@ -157,5 +158,5 @@ def make(work: Work) -> Report:
         *([Heading("What would be measured"), Points(plan(work, outcomes))] if work.settings.dry_run else [plot(outcomes)] if count else []),
         Heading("Own trees of raw text"), *gain_texts(found),
         Heading("The paper's"), paper_table(),
-        Heading("How it was measured"), Points(notes())]
+        Heading("How it was measured"), Points(notes(outcomes))]
     return report

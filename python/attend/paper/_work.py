@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +26,15 @@ RECIPES = pathlib.Path(__file__).with_name("recipes")  # as the project's folder
 def digest(recipe: pathlib.Path) -> str:
     """What tells a recipe from others, in a cell's settings."""
     return hashlib.sha256(recipe.read_bytes()).hexdigest()
+
+
+def trained_on_gpus(results: Mapping[str, Result | None]) -> list[str]:
+    """A note for each GPU on which some of the models with these titles were trained."""
+    by_gpu: dict[str, list[str]] = {}
+    for title, result in results.items():
+        if result is not None and "gpu" in result:
+            by_gpu.setdefault(result["gpu"], []).append(title)
+    return [f"Trained on a GPU ({gpu}): {', '.join(titles)}." for gpu, titles in by_gpu.items()]
 
 
 def json_lines(path: pathlib.Path) -> list[Result]:
@@ -48,6 +57,7 @@ class Settings:
     quiet: bool
     model: pathlib.Path | None = None  # of figures
     sentences: int = 500  # of figures: of each text at most
+    device: str = "cpu"  # that trainings run on; speeds are always the CPU's
 
 
 class OutOfTimeError(Exception):
@@ -128,7 +138,7 @@ class Work:
         begun, finished = time.monotonic(), True
         try:
             with time_limit(min(limit - spent, self.budget.left())):
-                _train(output=folder, quiet=self.settings.quiet, threads=self.settings.threads, **options)
+                _train(output=folder, quiet=self.settings.quiet, threads=self.settings.threads, device=self.settings.device, **options)
         except OutOfTimeError:
             finished = False
             self.left_out |= self.budget.left() <= 0
@@ -136,6 +146,12 @@ class Work:
             spent += time.monotonic() - begun
             clock.write_text(f"{spent:.1f}\n", encoding="utf-8")
         return spent, finished
+
+    def origin(self, run: pathlib.Path) -> Result:
+        """Of a training that is done: its parameters, and the GPU that it ran on, if one did."""
+        found = self.attend("inspect", run / "model")
+        gpu = found["provenance"]["environment"].get("gpu")
+        return {"parameters": found["parameters"]["total"]} | ({} if gpu is None else {"gpu": gpu})
 
     def run(self, *arguments: object) -> str:
         """What the program prints."""
