@@ -9,8 +9,8 @@
 namespace attend::nn {
 namespace {
 
-// The sites of one pass' three stacks.
-constexpr uint32_t kPictureSites = 1U << 30, kJointSites = 1U << 31;
+// The sites of one pass' three stacks. The joint one has others for each input alone.
+constexpr uint32_t kPictureSites = 1U << 30, kJointSites = 1U << 31, kAloneSites = 1U << 28;
 
 // Where each row of the joint encoder stands among: the summary, all texts' rows, all pictures',
 // the nodes.
@@ -119,14 +119,12 @@ FusionModelImpl::Parts FusionModelImpl::Encode(const PackedItems& items,
   Parts parts;
   if (texts) parts.text_RD = Rows(text, items.texts, key ? &of_text : nullptr);
   if (pictures) parts.picture_RD = Rows(picture, items.pictures, key ? &of_picture : nullptr);
+  if (!items.nodes.empty()) parts.nodes_ND = Nodes(key ? std::optional(drawn.seed) : std::nullopt);
   return parts;
 }
 
-torch::Tensor FusionModelImpl::Summaries(const PackedItems& items, const Parts& parts,
-                                         const std::optional<FusionDropoutKey>& key) {
-  const FusionDropoutKey drawn = key.value_or(FusionDropoutKey{});
-  DropoutStream of_joint(drawn.seed, drawn.joint_row, kJointSites);
-  DropoutStream* const dropout = key ? &of_joint : nullptr;
+torch::Tensor FusionModelImpl::Logits(const PackedItems& items, const Parts& parts,
+                                      DropoutStream* dropout) {
   std::vector<torch::Tensor> rows = {summary.unsqueeze(0)};
   int64_t text_rows = 0, picture_rows = 0;
   if (parts.text_RD.defined()) {
@@ -137,7 +135,7 @@ torch::Tensor FusionModelImpl::Summaries(const PackedItems& items, const Parts& 
     rows.push_back(Linear(parts.picture_RD, from_picture));
     picture_rows = rows.back().size(0);
   }
-  if (!items.nodes.empty()) rows.push_back(Nodes(key ? std::optional(drawn.seed) : std::nullopt));
+  if (parts.nodes_ND.defined()) rows.push_back(parts.nodes_ND);
   const Gathered gathered = Gather(items, text_rows, picture_rows);
   const torch::Tensor offsets_B1 = torch::tensor(gathered.offsets, torch::kInt64);
   const torch::Tensor x_RD =
@@ -145,15 +143,52 @@ torch::Tensor FusionModelImpl::Summaries(const PackedItems& items, const Parts& 
   const auto mask = AttentionMask::Packed(offsets_B1, offsets_B1, /*causal=*/false);
   const torch::Tensor dropped_RD =
       AddDropped({}, x_RD, NextSite(dropout, embedding_dropout_, is_training()));
-  return encoder->forward(dropped_RD, mask, nullptr, dropout)
-      .index_select(0, offsets_B1.slice(0, 0, -1));
+  const torch::Tensor summaries_BD = encoder->forward(dropped_RD, mask, nullptr, dropout)
+                                         .index_select(0, offsets_B1.slice(0, 0, -1));
+  return Linear(head(summaries_BD), head->weight, head->bias);
+}
+
+std::vector<FusionOutput::Alone> FusionModelImpl::EachAlone(
+    const PackedItems& items, const Parts& parts, const std::optional<FusionDropoutKey>& key) {
+  using Lengths = PackedItems::Lengths;
+  const FusionDropoutKey drawn = key.value_or(FusionDropoutKey{});
+  struct Input {
+    int64_t Lengths::* rows;
+    Parts part;
+    int64_t rows_before;
+  };
+  const Input inputs[] = {{&Lengths::text, {parts.text_RD, {}, {}}, drawn.text_row},
+                          {&Lengths::picture, {{}, parts.picture_RD, {}}, drawn.picture_row},
+                          {&Lengths::nodes, {{}, {}, parts.nodes_ND}, drawn.node_row}};
+  std::vector<FusionOutput::Alone> found;
+  uint32_t sites = kJointSites;
+  for (const Input& input : inputs) {
+    sites += kAloneSites;
+    PackedItems alone;
+    std::vector<int64_t> which;
+    for (const Lengths& item : items.items) {
+      if (item.*input.rows > 0) which.push_back(std::ssize(alone.items));
+      alone.items.emplace_back().*input.rows = item.*input.rows;
+    }
+    if (which.empty()) continue;
+    if (input.part.nodes_ND.defined()) alone.nodes = items.nodes;
+    DropoutStream dropout(drawn.seed, drawn.item + input.rows_before, sites);
+    const torch::Tensor logits_BL = Logits(alone, input.part, key ? &dropout : nullptr);
+    const torch::Tensor items_A = torch::tensor(which, torch::kInt64);
+    found.push_back({logits_BL.index_select(0, items_A), items_A});
+  }
+  return found;
 }
 
 FusionOutput FusionModelImpl::Read(const PackedItems& items,
-                                   const std::optional<FusionDropoutKey>& key) {
+                                   const std::optional<FusionDropoutKey>& key, bool each_alone) {
   const Parts parts = Encode(items, key);
+  const FusionDropoutKey drawn = key.value_or(FusionDropoutKey{});
+  DropoutStream dropout(
+      drawn.seed, drawn.item + drawn.text_row + drawn.picture_row + drawn.node_row, kJointSites);
   FusionOutput output;
-  output.logits_BL = Linear(head(Summaries(items, parts, key)), head->weight, head->bias);
+  output.logits_BL = Logits(items, parts, key ? &dropout : nullptr);
+  if (each_alone) output.alone = EachAlone(items, parts, key);
   const Pairs pairs = PairsOf(items);
   if (text_projection.is_empty() || pairs.texts.empty()) return output;
   const auto some = [](const torch::Tensor& vectors_BW, const std::vector<int64_t>& which) {

@@ -132,6 +132,53 @@ TEST(FusionModelTest, ItemsAreReadByThemselves) {
   EXPECT_GT((model(other) - model(first)).abs().max().item<double>(), 1e-4);
 }
 
+// By an input alone an item is what it is where it has no other.
+TEST(FusionModelTest, EachInputIsReadAlone) {
+  FusionModel model(SmallConfig(), SmallGraph());
+  model->eval();
+  const torch::NoGradGuard no_grad;
+  PackedItems items, text, picture, links;
+  items.items = {{3, 4, 2}, {2, 0, 1}, {0, 4, 0}};
+  items.texts = text.texts = Texts({{2, 7, 3}, {2, 3}});
+  items.pictures = picture.pictures = Pictures(torch::rand({8, 4}));
+  items.nodes = links.nodes = {1, 4, 5};
+  text.items = {{3, 0, 0}, {2, 0, 0}};
+  picture.items = {{0, 4, 0}, {0, 4, 0}};
+  links.items = {{0, 0, 2}, {0, 0, 1}};
+  const FusionOutput output = model->Read(items, {}, /*each_alone=*/true);
+  ASSERT_EQ(output.alone.size(), 3u);
+  const std::vector<std::vector<int64_t>> which = {{0, 1}, {0, 2}, {0, 1}};
+  const PackedItems* const expected[] = {&text, &picture, &links};
+  for (size_t i = 0; i < which.size(); ++i) {
+    EXPECT_TRUE(output.alone[i].items_A.equal(torch::tensor(which[i], torch::kInt64)));
+    EXPECT_LT((output.alone[i].logits_AL - model(*expected[i])).abs().max().item<double>(), 1e-5);
+  }
+  EXPECT_TRUE(output.logits_BL.equal(model(items)));
+  EXPECT_TRUE(model->Read(items).alone.empty());
+}
+
+// Dropout of an input alone goes by the item's place in the batch, whatever the shards are.
+TEST(FusionModelTest, ShardsDoNotChangeTheDropoutOfAnInputAlone) {
+  Dropout dropout;
+  dropout.embedding = dropout.residual = 0.5;
+  FusionModel model(SmallConfig(), SmallGraph(), dropout);
+  const torch::NoGradGuard no_grad;
+  PackedItems both, second;
+  both.items = {{3, 0, 1}, {2, 0, 1}};
+  both.texts = Texts({{2, 7, 3}, {2, 3}});
+  both.nodes = {1, 4};
+  second.items = {{2, 0, 1}};
+  second.texts = Texts({{2, 3}});
+  second.nodes = {4};
+  const FusionOutput whole = model->Read(both, FusionDropoutKey{7}, /*each_alone=*/true),
+                     part = model->Read(second, FusionDropoutKey{7, 1, 3, 0, 1}, true);
+  ASSERT_EQ(part.alone.size(), 2u);
+  for (size_t i = 0; i < 2; ++i)
+    EXPECT_LT((whole.alone[i].logits_AL[1] - part.alone[i].logits_AL[0]).abs().max().item<double>(),
+              1e-5);
+  EXPECT_GT((whole.alone[0].logits_AL[1] - whole.logits_BL[1]).abs().max().item<double>(), 1e-3);
+}
+
 // W m divided by its length, m the mean of the encoder's rows; pairs are of the items with both.
 TEST(FusionModelTest, VectorsAreOfTextsAndPicturesByThemselves) {
   FusionModel model(SmallConfig(), SmallGraph());

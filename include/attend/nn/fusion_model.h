@@ -27,14 +27,22 @@ struct PackedItems {
   std::vector<int64_t> nodes;  // numbers of the linked ones
 };
 
-// What a pass draws its dropout from: the rows that the whole batch has before its first item.
+// What a pass draws its dropout from: the items, and the rows of each input, that the whole batch
+// has before its first item.
 struct FusionDropoutKey {
   uint64_t seed = 0;
-  int64_t text_row = 0, picture_row = 0, joint_row = 0;
+  int64_t item = 0, text_row = 0, picture_row = 0, node_row = 0;
 };
 
 struct FusionOutput {
+  // Of the items that have an input, read by it alone.
+  struct Alone {
+    torch::Tensor logits_AL;
+    torch::Tensor items_A;  // which these are
+  };
+
   torch::Tensor logits_BL;
+  std::vector<Alone> alone;  // by each input that an item has, where that is asked for
   // Of the items that have both, in their order; undefined where none has, and without a
   // shared_width.
   torch::Tensor texts_PW, pictures_PW;
@@ -51,7 +59,8 @@ class FusionModelImpl : public torch::nn::Module {
 
   // The nodes' vectors [N, D]; undefined where the model has no nodes.
   torch::Tensor Nodes(const std::optional<uint64_t>& seed = {});
-  FusionOutput Read(const PackedItems& items, const std::optional<FusionDropoutKey>& key = {});
+  FusionOutput Read(const PackedItems& items, const std::optional<FusionDropoutKey>& key = {},
+                    bool each_alone = false);
   // Of the labels, [B, L].
   torch::Tensor forward(const PackedItems& items, const std::optional<FusionDropoutKey>& key = {});
   // The vectors [., W] that texts and pictures share, each of length 1. Precondition: the model has
@@ -75,12 +84,13 @@ class FusionModelImpl : public torch::nn::Module {
  private:
   // What the encoders below make of a batch, undefined where it has none.
   struct Parts {
-    torch::Tensor text_RD, picture_RD;
+    torch::Tensor text_RD, picture_RD, nodes_ND;
   };
   Parts Encode(const PackedItems& items, const std::optional<FusionDropoutKey>& key);
-  // What the joint encoder makes of the items' summaries, [B, D].
-  torch::Tensor Summaries(const PackedItems& items, const Parts& parts,
-                          const std::optional<FusionDropoutKey>& key);
+  // Of the labels, [B, L], by what the joint encoder makes of the items' summaries.
+  torch::Tensor Logits(const PackedItems& items, const Parts& parts, DropoutStream* dropout);
+  std::vector<FusionOutput::Alone> EachAlone(const PackedItems& items, const Parts& parts,
+                                             const std::optional<FusionDropoutKey>& key);
 
   ModelConfig config_;
   double embedding_dropout_;

@@ -22,6 +22,9 @@ FieldList FusionOptions::FieldsFor(const TrainOptions& options) {
       .Add("input_dropout", &input_dropout, 0, 0.999,
            "share of the items of training that lose their text, and so for picture and links, in "
            "each epoch other ones; none loses all")
+      .Add("single_input_weight", &single_input_weight, 0, 1000,
+           "how much it counts that each input alone tells the label, beside all together, so that "
+           "none stays unlearned (Wang et al. 2020); 0: nothing")
       .Add("contrastive_weight", &contrastive_weight, 0, 1000,
            "how much it counts that a text is told from others by its picture, and a picture by "
            "its text (CLIP), beside the labels, for vectors of fusion.shared_width; 0: nothing")

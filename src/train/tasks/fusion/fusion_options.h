@@ -27,6 +27,7 @@ struct FusionOptions : TaskOptions {
   int64_t graph_bases = 4;
   double node_dropout = 0.5;
   double input_dropout = 0.3;
+  double single_input_weight = 0;
   double contrastive_weight = 0;
   AugmentationOptions augmentation;
   VocabularyChoice vocabulary;

@@ -70,18 +70,21 @@ double FusionTask::Work(const Example& example) const {
 
 torch::Tensor FusionTask::Loss(const Shard& shard, uint64_t seed) {
   const nn::Bf16Products bf16(torch::kCPU, options_.optimization.Bf16Products());
-  nn::FusionDropoutKey key;
-  key.seed = seed;
-  key.text_row = shard.tokens_before[kItemTextColumn];
-  key.picture_row = shard.tokens_before[kItemPatchColumn];
-  key.joint_row =
-      shard.examples_before + key.text_row + key.picture_row + shard.tokens_before[kItemNodeColumn];
-  const nn::FusionOutput output = model_->Read(PackItems(shard.examples, patches()), key);
-  const torch::Tensor loss = loss_->forward(output.logits_BL, LabelsOf(shard.examples)).loss;
-  const double weight = FusionOptionsOf(options_).contrastive_weight;
-  if (weight == 0 || !output.texts_PW.defined()) return loss;
-  return loss +
-         weight * nn::ContrastiveLoss(output.texts_PW, output.pictures_PW, model_->log_scale);
+  const nn::FusionDropoutKey key = {
+      seed, shard.examples_before, shard.tokens_before[kItemTextColumn],
+      shard.tokens_before[kItemPatchColumn], shard.tokens_before[kItemNodeColumn]};
+  const FusionOptions& own = FusionOptionsOf(options_);
+  const nn::FusionOutput output = model_->Read(PackItems(shard.examples, patches()), key,
+                                               /*each_alone=*/own.single_input_weight > 0);
+  const torch::Tensor labels_B = LabelsOf(shard.examples);
+  torch::Tensor loss = loss_->forward(output.logits_BL, labels_B).loss;
+  for (const auto& [logits_AL, items_A] : output.alone) {
+    const torch::Tensor labels_A = labels_B.index_select(0, items_A);
+    loss = loss + own.single_input_weight * loss_->forward(logits_AL, labels_A).loss;
+  }
+  if (own.contrastive_weight == 0 || !output.texts_PW.defined()) return loss;
+  return loss + own.contrastive_weight *
+                    nn::ContrastiveLoss(output.texts_PW, output.pictures_PW, model_->log_scale);
 }
 
 std::vector<int32_t> FusionTask::PredictValidation(double* loss) {
