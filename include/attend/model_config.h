@@ -133,6 +133,8 @@ struct FrameInput {
   FrameScale scale = FrameScale::kWhisper;
   std::vector<int64_t> kernels = {3, 3}, strides = {1, 2};  // of each convolution; odd kernels
   double padded_seconds = 0;  // silence fills recordings up to this; 0: none does
+  // Of the longest recording of training; 0: not known. Longer ones are cut at silence.
+  double longest_seconds = 0;
 
   // 0: recordings have the samples that they have.
   int64_t padded_samples() const;

@@ -279,7 +279,8 @@ struct TranscriptionOptions {
   // Tokens of output, eos included. 0: the rows that the encoder makes of a segment plus 50.
   int64_t max_length = 0;
   // A recording that is longer than this, or than the model reads, is cut at silence into segments.
-  double max_seconds = 30;
+  // 0: than the longest recording of the model's training, or 30 seconds where that is not known.
+  double max_seconds = 0;
   double min_silence = 0.3;  // seconds; shorter ones are part of speech
   double silence_threshold =
       -40;                      // dB; quieter than the loudest parts by more than this is silence

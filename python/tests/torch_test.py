@@ -181,7 +181,7 @@ class Case:
         self.directory = folder / f"{name}.{len(more or {})}.model"
         self.directory.mkdir(exist_ok=True)
         config = json.loads((GOLDEN / "config.json").read_text(encoding="utf-8"))
-        config |= {"format_version": 13, "training_text": None, "model": model, "sha256": {"model.safetensors": "0" * 64}}
+        config |= {"format_version": 14, "training_text": None, "model": model, "sha256": {"model.safetensors": "0" * 64}}
         (self.directory / "config.json").write_text(json.dumps(config), encoding="utf-8")
 
     def under(self, prefix):

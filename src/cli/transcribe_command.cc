@@ -56,8 +56,8 @@ void Check(const TranscribeOptions& options, const CommonOptions& common, size_t
 // One line; a recording that can't be read has an empty one.
 std::string Lines(const Transcription& found) {
   std::vector<std::string> texts;
-  for (const Hypothesis& each : found.hypotheses) texts.push_back(each.text);
-  return Printable(fmt::format("{}", fmt::join(texts, "\t"))) + '\n';
+  for (const Hypothesis& each : found.hypotheses) texts.push_back(Printable(each.text));
+  return fmt::format("{}\n", fmt::join(texts, "\t"));
 }
 
 std::string Formatted(Format format, const std::string& path, const Transcription& found) {

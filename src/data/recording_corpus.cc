@@ -75,6 +75,12 @@ double RecordingCorpus::seconds(int64_t i) const {
   return static_cast<double>(kept_[i].samples) / static_cast<double>(options_.input.rate);
 }
 
+double RecordingCorpus::LongestSeconds() const {
+  double longest = 0;
+  for (int64_t i = 0; i < size(); ++i) longest = std::max(longest, seconds(i));
+  return longest;
+}
+
 std::vector<float> RecordingCorpus::Samples(int64_t i) const {
   return Resample(ReadSound(item(i).path), options_.input.rate).samples;
 }

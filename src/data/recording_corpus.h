@@ -64,6 +64,7 @@ class RecordingCorpus : public ExampleSource {
   // Of those that are kept, from 0.
   const RecordingItem& item(int64_t i) const { return items_[kept_[i].item]; }
   double seconds(int64_t i) const;
+  double LongestSeconds() const;                // of any of these
   std::vector<float> Samples(int64_t i) const;  // at the model's rate
   // Recordings [first, end) of those that are kept, unchanged, in their order.
   ExampleTable Table(int64_t first, int64_t end) const;

@@ -107,7 +107,11 @@ FieldList Fields(FrameInput& frames) {
            "every so many frames a convolution gives a vector: by this it shortens")
       .Add("padded_seconds", &frames.padded_seconds, 0, 3600,
            "silence fills recordings up to so many seconds, and longer ones are refused; 0: "
-           "recordings are as long as they are");
+           "recordings are as long as they are")
+      .Add("longest_seconds", &frames.longest_seconds, 0, 1e6,
+           "seconds of the longest recording of training; longer ones are cut at silence; 0: not "
+           "known",
+           kDerived);
   return fields;
 }
 

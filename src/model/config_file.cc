@@ -98,6 +98,11 @@ void RemoveKeysOf13(Json* model) {
   }
 }
 
+// Leaves what versions before 14 had.
+void RemoveKeysOf14(Json* model) {
+  if (model->contains("frames")) (*model)["frames"].erase("longest_seconds");
+}
+
 // Values that older versions had not, under keys that they had.
 void CheckValues(const ModelConfig& config, int64_t version, const std::string& where) {
   const auto refuse = [&](int64_t first, bool found, const char* what) {
@@ -134,6 +139,7 @@ ModelConfig ConfigFromJson(Json object, int64_t version, const std::string& wher
   if (version < 10) RemoveKeysOf10(&expected);
   if (version < 11) RemoveKeysOf11(&expected);
   if (version < 13) RemoveKeysOf13(&expected);
+  if (version < 14) RemoveKeysOf14(&expected);
   CheckKeys(object, expected, "model", version, where);
   if (!config.encoder) object.erase("encoder");
   if (!config.decoder) object.erase("decoder");

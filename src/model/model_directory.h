@@ -16,7 +16,7 @@
 
 namespace attend {
 
-inline constexpr int64_t kFormatVersion = 13;  // what SaveModel writes
+inline constexpr int64_t kFormatVersion = 14;  // what SaveModel writes
 
 // A model in memory. Immutable once made; shared between whoever uses it. Tensors may point into a
 // mapped file.

@@ -172,8 +172,8 @@ TEST_F(ModelDirectoryTest, NanWeightsLoad) {
 }
 
 TEST_F(ModelDirectoryTest, VersionsAndKeys) {
-  EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 14; }),
-              HasSubstr("format_version is 14, but"));
+  EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 15; }),
+              HasSubstr("format_version is 15, but"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 12; }),
               HasSubstr("'model.encoder.separable' is unknown to format_version 12"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["format_version"] = 0; }), HasSubstr("is 0"));
@@ -188,7 +188,7 @@ TEST_F(ModelDirectoryTest, VersionsAndKeys) {
               HasSubstr("did you mean 'provenance'"));
   EXPECT_THAT(
       ConfigMessage([](Json& c) { c["model"]["encoder"]["laiers"] = 1; }),
-      HasSubstr("'model.encoder.laiers' is unknown to format_version 13; did you mean 'layers'"));
+      HasSubstr("'model.encoder.laiers' is unknown to format_version 14; did you mean 'layers'"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["model"]["encoder.layers"] = 1; }),
               HasSubstr("unknown"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["model"]["hed"] = Json::object(); }),
@@ -226,7 +226,7 @@ TEST_F(ModelDirectoryTest, WhatIsKnownOfTheTrainingText) {
   EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"] = 1; }),
               HasSubstr("'training_text' is not"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"]["target_ratio"]["p98"] = 1; }),
-              HasSubstr("'training_text.target_ratio.p98' is unknown to format_version 13"));
+              HasSubstr("'training_text.target_ratio.p98' is unknown to format_version 14"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"]["several_sentences"] = 1.5; }),
               HasSubstr("several_sentences is 1.5"));
   EXPECT_THAT(ConfigMessage([](Json& c) { c["training_text"]["target_ratio"]["p99"] = -1; }),

@@ -9,8 +9,8 @@
 namespace attend::nn {
 namespace {
 
-// The sites of one pass' three stacks. The joint one has others for each input alone.
-constexpr uint32_t kPictureSites = 1U << 30, kJointSites = 1U << 31, kAloneSites = 1U << 28;
+// The sites of one pass' three stacks.
+constexpr uint32_t kPictureSites = 1U << 30, kJointSites = 1U << 31;
 
 // Where each row of the joint encoder stands among: the summary, all texts' rows, all pictures',
 // the nodes.
@@ -123,8 +123,11 @@ FusionModelImpl::Parts FusionModelImpl::Encode(const PackedItems& items,
   return parts;
 }
 
-torch::Tensor FusionModelImpl::Logits(const PackedItems& items, const Parts& parts,
-                                      DropoutStream* dropout) {
+torch::Tensor FusionModelImpl::Summaries(const PackedItems& items, const Parts& parts,
+                                         const std::optional<FusionDropoutKey>& key) {
+  const FusionDropoutKey drawn = key.value_or(FusionDropoutKey{});
+  DropoutStream of_joint(drawn.seed, drawn.joint_row, kJointSites);
+  DropoutStream* const dropout = key ? &of_joint : nullptr;
   std::vector<torch::Tensor> rows = {summary.unsqueeze(0)};
   int64_t text_rows = 0, picture_rows = 0;
   if (parts.text_RD.defined()) {
@@ -143,52 +146,41 @@ torch::Tensor FusionModelImpl::Logits(const PackedItems& items, const Parts& par
   const auto mask = AttentionMask::Packed(offsets_B1, offsets_B1, /*causal=*/false);
   const torch::Tensor dropped_RD =
       AddDropped({}, x_RD, NextSite(dropout, embedding_dropout_, is_training()));
-  const torch::Tensor summaries_BD = encoder->forward(dropped_RD, mask, nullptr, dropout)
-                                         .index_select(0, offsets_B1.slice(0, 0, -1));
-  return Linear(head(summaries_BD), head->weight, head->bias);
+  return encoder->forward(dropped_RD, mask, nullptr, dropout)
+      .index_select(0, offsets_B1.slice(0, 0, -1));
 }
 
-std::vector<FusionOutput::Alone> FusionModelImpl::EachAlone(
-    const PackedItems& items, const Parts& parts, const std::optional<FusionDropoutKey>& key) {
-  using Lengths = PackedItems::Lengths;
-  const FusionDropoutKey drawn = key.value_or(FusionDropoutKey{});
-  struct Input {
-    int64_t Lengths::* rows;
-    Parts part;
-    int64_t rows_before;
-  };
-  const Input inputs[] = {{&Lengths::text, {parts.text_RD, {}, {}}, drawn.text_row},
-                          {&Lengths::picture, {{}, parts.picture_RD, {}}, drawn.picture_row},
-                          {&Lengths::nodes, {{}, {}, parts.nodes_ND}, drawn.node_row}};
+std::vector<FusionOutput::Alone> FusionModelImpl::EachAlone(const PackedItems& items,
+                                                            const Parts& parts) {
   std::vector<FusionOutput::Alone> found;
-  uint32_t sites = kJointSites;
-  for (const Input& input : inputs) {
-    sites += kAloneSites;
-    PackedItems alone;
-    std::vector<int64_t> which;
-    for (const Lengths& item : items.items) {
-      if (item.*input.rows > 0) which.push_back(std::ssize(alone.items));
-      alone.items.emplace_back().*input.rows = item.*input.rows;
+  const auto add = [&](const torch::Tensor& rows_RD, int64_t PackedItems::Lengths::* rows,
+                       const LinearLayer& own_head) {
+    std::vector<int64_t> which, lengths;
+    for (int64_t i = 0; i < std::ssize(items.items); ++i) {
+      if (items.items[i].*rows == 0) continue;
+      which.push_back(i);
+      lengths.push_back(items.items[i].*rows);
     }
-    if (which.empty()) continue;
-    if (input.part.nodes_ND.defined()) alone.nodes = items.nodes;
-    DropoutStream dropout(drawn.seed, drawn.item + input.rows_before, sites);
-    const torch::Tensor logits_BL = Logits(alone, input.part, key ? &dropout : nullptr);
-    const torch::Tensor items_A = torch::tensor(which, torch::kInt64);
-    found.push_back({logits_BL.index_select(0, items_A), items_A});
+    const torch::Tensor mean_AD =
+        torch::segment_reduce(rows_RD, "mean", torch::tensor(lengths, torch::kInt64));
+    found.push_back({Linear(mean_AD, own_head), torch::tensor(which, torch::kInt64)});
+  };
+  using Lengths = PackedItems::Lengths;
+  if (parts.text_RD.defined()) add(parts.text_RD, &Lengths::text, text_head);
+  if (parts.picture_RD.defined()) add(parts.picture_RD, &Lengths::picture, picture_head);
+  if (parts.nodes_ND.defined()) {
+    const torch::Tensor places_R = torch::tensor(items.nodes, torch::kInt64);
+    add(parts.nodes_ND.index_select(0, places_R), &Lengths::nodes, links_head);
   }
   return found;
 }
 
 FusionOutput FusionModelImpl::Read(const PackedItems& items,
-                                   const std::optional<FusionDropoutKey>& key, bool each_alone) {
+                                   const std::optional<FusionDropoutKey>& key) {
   const Parts parts = Encode(items, key);
-  const FusionDropoutKey drawn = key.value_or(FusionDropoutKey{});
-  DropoutStream dropout(
-      drawn.seed, drawn.item + drawn.text_row + drawn.picture_row + drawn.node_row, kJointSites);
   FusionOutput output;
-  output.logits_BL = Logits(items, parts, key ? &dropout : nullptr);
-  if (each_alone) output.alone = EachAlone(items, parts, key);
+  output.logits_BL = Linear(head(Summaries(items, parts, key)), head->weight, head->bias);
+  if (!text_head.is_empty()) output.alone = EachAlone(items, parts);
   const Pairs pairs = PairsOf(items);
   if (text_projection.is_empty() || pairs.texts.empty()) return output;
   const auto some = [](const torch::Tensor& vectors_BW, const std::vector<int64_t>& which) {
@@ -215,6 +207,19 @@ torch::Tensor FusionModelImpl::PictureVectors(const PackedIds& pictures) {
 
 void FusionModelImpl::LearnScale() {
   log_scale = register_parameter("log_scale", torch::full({1}, std::log(1 / 0.07)));
+}
+
+void FusionModelImpl::LearnAlone() {
+  const torch::NoGradGuard no_grad;
+  const auto add = [&](const char* name, int64_t width) {
+    LinearLayer layer =
+        register_module(name, LinearLayer(width, std::ssize(config_.labels), /*with_bias=*/true));
+    for (torch::Tensor& parameter : layer->parameters()) parameter.zero_();
+    return layer;
+  };
+  text_head = add("text_head", config_.fusion->text.d_model);
+  picture_head = add("picture_head", config_.fusion->picture.d_model);
+  links_head = add("links_head", config_.encoder->d_model);
 }
 
 }  // namespace attend::nn

@@ -132,51 +132,44 @@ TEST(FusionModelTest, ItemsAreReadByThemselves) {
   EXPECT_GT((model(other) - model(first)).abs().max().item<double>(), 1e-4);
 }
 
-// By an input alone an item is what it is where it has no other.
-TEST(FusionModelTest, EachInputIsReadAlone) {
+// W m + b, m the mean of the encoder's rows or of the nodes' vectors.
+TEST(FusionModelTest, EachInputHasAHeadOfItsOwn) {
   FusionModel model(SmallConfig(), SmallGraph());
+  model->LearnAlone();
   model->eval();
   const torch::NoGradGuard no_grad;
-  PackedItems items, text, picture, links;
+  for (const LinearLayer& own : {model->text_head, model->picture_head, model->links_head})
+    for (torch::Tensor& parameter : own->parameters()) parameter.normal_();
+  PackedItems items;
   items.items = {{3, 4, 2}, {2, 0, 1}, {0, 4, 0}};
-  items.texts = text.texts = Texts({{2, 7, 3}, {2, 3}});
-  items.pictures = picture.pictures = Pictures(torch::rand({8, 4}));
-  items.nodes = links.nodes = {1, 4, 5};
-  text.items = {{3, 0, 0}, {2, 0, 0}};
-  picture.items = {{0, 4, 0}, {0, 4, 0}};
-  links.items = {{0, 0, 2}, {0, 0, 1}};
-  const FusionOutput output = model->Read(items, {}, /*each_alone=*/true);
-  ASSERT_EQ(output.alone.size(), 3u);
+  items.texts = Texts({{2, 7, 3}, {2, 3}});
+  items.pictures = Pictures(torch::rand({8, 4}));
+  items.nodes = {1, 4, 5};
+  const FusionOutput output = model->Read(items);
+  const auto rows = [](TransformerEncoder& stack, const PackedIds& read) {
+    const auto mask = AttentionMask::Packed(read.offsets_B1, read.offsets_B1, false);
+    return stack->forward(stack->Embed(read, {}, nullptr), mask);
+  };
+  const auto logits = [](const torch::Tensor& rows_RD, const LinearLayer& own) {
+    return torch::mv(own->weight, rows_RD.mean(0)) + own->bias;
+  };
+  const torch::Tensor text_RD = rows(model->text, items.texts),
+                      picture_RD = rows(model->picture, items.pictures), nodes_ND = model->Nodes();
+  const std::vector<std::vector<torch::Tensor>> expected = {
+      {logits(text_RD.slice(0, 0, 3), model->text_head),
+       logits(text_RD.slice(0, 3), model->text_head)},
+      {logits(picture_RD.slice(0, 0, 4), model->picture_head),
+       logits(picture_RD.slice(0, 4), model->picture_head)},
+      {logits(nodes_ND.index_select(0, torch::tensor({1, 4})), model->links_head),
+       logits(nodes_ND.slice(0, 5), model->links_head)}};
   const std::vector<std::vector<int64_t>> which = {{0, 1}, {0, 2}, {0, 1}};
-  const PackedItems* const expected[] = {&text, &picture, &links};
+  ASSERT_EQ(output.alone.size(), 3u);
   for (size_t i = 0; i < which.size(); ++i) {
     EXPECT_TRUE(output.alone[i].items_A.equal(torch::tensor(which[i], torch::kInt64)));
-    EXPECT_LT((output.alone[i].logits_AL - model(*expected[i])).abs().max().item<double>(), 1e-5);
+    const torch::Tensor difference_AL = output.alone[i].logits_AL - torch::stack(expected[i]);
+    EXPECT_LT(difference_AL.abs().max().item<double>(), 1e-5);
   }
   EXPECT_TRUE(output.logits_BL.equal(model(items)));
-  EXPECT_TRUE(model->Read(items).alone.empty());
-}
-
-// Dropout of an input alone goes by the item's place in the batch, whatever the shards are.
-TEST(FusionModelTest, ShardsDoNotChangeTheDropoutOfAnInputAlone) {
-  Dropout dropout;
-  dropout.embedding = dropout.residual = 0.5;
-  FusionModel model(SmallConfig(), SmallGraph(), dropout);
-  const torch::NoGradGuard no_grad;
-  PackedItems both, second;
-  both.items = {{3, 0, 1}, {2, 0, 1}};
-  both.texts = Texts({{2, 7, 3}, {2, 3}});
-  both.nodes = {1, 4};
-  second.items = {{2, 0, 1}};
-  second.texts = Texts({{2, 3}});
-  second.nodes = {4};
-  const FusionOutput whole = model->Read(both, FusionDropoutKey{7}, /*each_alone=*/true),
-                     part = model->Read(second, FusionDropoutKey{7, 1, 3, 0, 1}, true);
-  ASSERT_EQ(part.alone.size(), 2u);
-  for (size_t i = 0; i < 2; ++i)
-    EXPECT_LT((whole.alone[i].logits_AL[1] - part.alone[i].logits_AL[0]).abs().max().item<double>(),
-              1e-5);
-  EXPECT_GT((whole.alone[0].logits_AL[1] - whole.logits_BL[1]).abs().max().item<double>(), 1e-3);
 }
 
 // W m divided by its length, m the mean of the encoder's rows; pairs are of the items with both.

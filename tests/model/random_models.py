@@ -145,7 +145,7 @@ def write_language_model(folder, **decoder):
 
 def newest_config(**model):
     """The golden model's configuration as the newest version of the format has it, and in it these values."""
-    config = json.loads((GOLDEN / "config.json").read_text(encoding="utf-8")) | {"format_version": 13, "training_text": None}
+    config = json.loads((GOLDEN / "config.json").read_text(encoding="utf-8")) | {"format_version": 14, "training_text": None}
     config["model"] |= {
         "architecture": "transformer", "source_eos": True, "source_begin": [], "source_end": [], "target_begin": [], "suppress_tokens": [],
         "begin_suppress_tokens": [], "constituents": [], "tags": [],
@@ -201,7 +201,7 @@ def write_item_model(folder, graph="", max_positions=0):
 def write_transcriber(folder, **frames):
     """A transcriber of sound of 8,000 Hz, which writes German pieces of the golden model's vocabulary; its frames have these values."""
     frames = {"rate": 8000, "fft": 200, "hop": 80, "mels": 16, "low": 0, "high": 0, "scale": "bands", "kernels": [3, 3], "strides": [1, 2],
-              "padded_seconds": 0, **frames}
+              "padded_seconds": 0, "longest_seconds": 0, **frames}
     config = newest_config(task="transcription", languages=["de"], input="frames", frames=frames, source_vocab_size=0, tie_source_target=False)
     shutil.copy(GOLDEN / "vocab.spm", folder)
     return write_model(folder, config)

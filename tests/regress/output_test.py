@@ -116,7 +116,7 @@ def test_a_model_says_what_its_training_text_was_like(stream, corpus, tmp_path):
     assert done.returncode == 0, done.stderr
     inspected = json.loads(attend("inspect", tmp_path / "run/model", "--json").stdout)
     text = inspected["training_text"]
-    assert inspected["format_version"] == 13 and text["several_sentences"] == 0.5
+    assert inspected["format_version"] == 14 and text["several_sentences"] == 0.5
     assert 3 < text["target_ratio"]["median"] <= text["target_ratio"]["p99"] <= text["target_ratio"]["longest"] < 4.5
     assert 0 < text["source_tokens"]["median"] < text["source_tokens"]["longest"] < text["target_tokens"]["longest"]
     # As it is exported from a checkpoint, and as it is quantized.

@@ -27,29 +27,29 @@ struct PackedItems {
   std::vector<int64_t> nodes;  // numbers of the linked ones
 };
 
-// What a pass draws its dropout from: the items, and the rows of each input, that the whole batch
-// has before its first item.
+// What a pass draws its dropout from: the rows that the whole batch has before its first item.
 struct FusionDropoutKey {
   uint64_t seed = 0;
-  int64_t item = 0, text_row = 0, picture_row = 0, node_row = 0;
+  int64_t text_row = 0, picture_row = 0, joint_row = 0;
 };
 
 struct FusionOutput {
-  // Of the items that have an input, read by it alone.
+  // What one input alone says of the items that have it.
   struct Alone {
     torch::Tensor logits_AL;
     torch::Tensor items_A;  // which these are
   };
 
   torch::Tensor logits_BL;
-  std::vector<Alone> alone;  // by each input that an item has, where that is asked for
+  std::vector<Alone> alone;  // of each input that an item has; none without LearnAlone
   // Of the items that have both, in their order; undefined where none has, and without a
   // shared_width.
   torch::Tensor texts_PW, pictures_PW;
 };
 
 // Parameters have the names of the model file, except for those of `graph`, for the file has the
-// vectors that the graph gives, and log_scale, which it has not. Of a CPU alone.
+// vectors that the graph gives, and those that LearnScale and LearnAlone add, which it has not. Of
+// a CPU alone.
 class FusionModelImpl : public torch::nn::Module {
  public:
   // With a graph its network makes the nodes' vectors; else they are parameters. Weights follow
@@ -59,8 +59,7 @@ class FusionModelImpl : public torch::nn::Module {
 
   // The nodes' vectors [N, D]; undefined where the model has no nodes.
   torch::Tensor Nodes(const std::optional<uint64_t>& seed = {});
-  FusionOutput Read(const PackedItems& items, const std::optional<FusionDropoutKey>& key = {},
-                    bool each_alone = false);
+  FusionOutput Read(const PackedItems& items, const std::optional<FusionDropoutKey>& key = {});
   // Of the labels, [B, L].
   torch::Tensor forward(const PackedItems& items, const std::optional<FusionDropoutKey>& key = {});
   // The vectors [., W] that texts and pictures share, each of length 1. Precondition: the model has
@@ -69,6 +68,9 @@ class FusionModelImpl : public torch::nn::Module {
   torch::Tensor PictureVectors(const PackedIds& pictures);
   // Makes log_scale a parameter, as CLIP's begins.
   void LearnScale();
+  // Adds a head of each input's own, which reads the mean of its encoder's rows, or of the linked
+  // nodes' vectors. They begin with zeros.
+  void LearnAlone();
 
   const ModelConfig& config() const { return config_; }
 
@@ -80,6 +82,7 @@ class FusionModelImpl : public torch::nn::Module {
   Head head{nullptr};
   LinearLayer text_projection{nullptr}, picture_projection{nullptr};  // empty: no shared_width
   torch::Tensor log_scale;  // of ContrastiveLoss; undefined where it is not learned
+  LinearLayer text_head{nullptr}, picture_head{nullptr}, links_head{nullptr};  // empty: not learned
 
  private:
   // What the encoders below make of a batch, undefined where it has none.
@@ -87,10 +90,10 @@ class FusionModelImpl : public torch::nn::Module {
     torch::Tensor text_RD, picture_RD, nodes_ND;
   };
   Parts Encode(const PackedItems& items, const std::optional<FusionDropoutKey>& key);
-  // Of the labels, [B, L], by what the joint encoder makes of the items' summaries.
-  torch::Tensor Logits(const PackedItems& items, const Parts& parts, DropoutStream* dropout);
-  std::vector<FusionOutput::Alone> EachAlone(const PackedItems& items, const Parts& parts,
-                                             const std::optional<FusionDropoutKey>& key);
+  // What the joint encoder makes of the items' summaries, [B, D].
+  torch::Tensor Summaries(const PackedItems& items, const Parts& parts,
+                          const std::optional<FusionDropoutKey>& key);
+  std::vector<FusionOutput::Alone> EachAlone(const PackedItems& items, const Parts& parts);
 
   ModelConfig config_;
   double embedding_dropout_;

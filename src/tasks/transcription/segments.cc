@@ -17,6 +17,12 @@ int64_t MostSamples(const ModelConfig& config) {
   return (most + 1) * frames.hop - 1;  // FramesOf leaves out what is no whole hop
 }
 
+double MostSeconds(const FrameInput& frames, const TranscriptionOptions& options) {
+  constexpr double kUsual = 30;
+  if (options.max_seconds > 0) return options.max_seconds;
+  return frames.longest_seconds > 0 ? frames.longest_seconds : kUsual;
+}
+
 Hypothesis Joined(std::span<const TranscriptSegment> segments, size_t rank) {
   Hypothesis joined;
   for (const TranscriptSegment& segment : segments) {
@@ -38,10 +44,11 @@ std::vector<SoundSegment> CutRecording(std::span<const float> samples, const Mod
   if (std::ranges::all_of(samples, [](float sample) { return sample == 0; })) return {};
   const int64_t count = std::ssize(samples), rate = config.frames->rate, most = MostSamples(config);
   const double seconds = static_cast<double>(count) / static_cast<double>(rate);
-  if (count <= most && seconds <= options.max_seconds) return {{0, count}};
+  const double longest = MostSeconds(*config.frames, options);
+  if (count <= most && seconds <= longest) return {{0, count}};
   const double readable = static_cast<double>(most) / static_cast<double>(rate);
   return CutAtSilence(samples, rate,
-                      {.max_seconds = std::min(options.max_seconds, readable),
+                      {.max_seconds = std::min(longest, readable),
                        .min_silence = options.min_silence,
                        .threshold = options.silence_threshold,
                        .margin = options.silence_margin});

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "media/silence.h"
 #include "media/spectrogram.h"
 #include "tasks/transcription/word_times.h"
 
@@ -41,6 +42,13 @@ std::vector<float> WritingAttention(const Weights& weights, std::span<const floa
   return mean_TS;
 }
 
+// The first sample that is no silence. Nobody looks at what is before it, so words would begin
+// there.
+int64_t BeginOfSound(std::span<const float> samples, int64_t rate) {
+  const std::vector<SoundSegment> parts = CutAtSilence(samples, rate, {});
+  return parts.empty() ? 0 : parts[0].begin;
+}
+
 // Of the frames that are sound.
 Picture SpectrogramOf(const FrameInput& input, std::span<const float> numbers, int64_t samples,
                       int64_t width) {
@@ -71,10 +79,11 @@ void AddWords(const LoadedModel& loaded, const SoundFrames& frames, std::span<co
                                                    collector ? &*collector : nullptr, decoding);
   const int64_t rows = std::ssize(weights_TS) / columns;
   StandardiseColumns(rows, weights_TS);
-  std::vector<int64_t> first_column = WarpRows(rows, weights_TS);
-  if (!best.finished) first_column.push_back(columns);  // what was not ended lasts to the end
-  int64_t column = input.hop;                           // samples from one to the next
+  int64_t column = input.hop;  // samples from one to the next
   for (const int64_t stride : input.strides) column *= stride;
+  std::vector<int64_t> first_column =
+      WarpRows(rows, weights_TS, std::min(BeginOfSound(samples, input.rate) / column, columns - 1));
+  if (!best.finished) first_column.push_back(columns);  // what was not ended lasts to the end
   const auto rate = static_cast<double>(input.rate);
   segment->words =
       TimeWords(best.text, word_of_token, first_column, static_cast<double>(column) / rate,

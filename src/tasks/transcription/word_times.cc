@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "text/lines.h"
@@ -23,35 +24,39 @@ void StandardiseColumns(int64_t rows, std::span<float> weights_TS) {
   }
 }
 
-std::vector<int64_t> WarpRows(int64_t rows, std::span<const float> weights_TS) {
+std::vector<int64_t> WarpRows(int64_t rows, std::span<const float> weights_TS, int64_t begin) {
   enum Step : uint8_t { kBoth, kColumn, kRow };
+  constexpr double kNever = -std::numeric_limits<double>::infinity();
   const int64_t columns = std::ssize(weights_TS) / rows;
-  std::vector<double> before(columns), best(columns);  // sums of the best paths to a row's places
-  std::vector<Step> steps(rows * columns, kColumn);    // by which the best path reaches each place
+  const bool enough = columns - begin >= rows;  // a column for each row
+  // Sums of the best paths to a row's places.
+  std::vector<double> before(columns, kNever), best(columns, kNever);
+  std::vector<Step> steps(rows * columns, kColumn);  // by which the best path reaches each place
   for (int64_t t = 0; t < rows; ++t) {
-    for (int64_t s = 0; s < columns; ++s) {
+    for (int64_t s = begin; s < columns; ++s) {
       Step& step = steps[t * columns + s];
-      double from = 0;
-      if (t > 0) {
+      double from = t == 0 && s == begin ? 0 : kNever;
+      if (t > 0 && !enough) {
         from = before[s];
         step = kRow;
       }
-      if (s > 0 && (t == 0 || best[s - 1] >= from)) {
+      if (s > begin && best[s - 1] >= from) {
         from = best[s - 1];
         step = kColumn;
       }
-      if (s > 0 && t > 0 && before[s - 1] >= from) {
+      if (s > begin && t > 0 && before[s - 1] >= from) {
         from = before[s - 1];
         step = kBoth;
       }
       best[s] = from + weights_TS[t * columns + s];
     }
     std::swap(before, best);
+    std::ranges::fill(best, kNever);
   }
   std::vector<int64_t> first(rows);
   for (int64_t t = rows - 1, s = columns - 1;;) {
     first[t] = s;
-    if (t == 0 && s == 0) return first;
+    if (t == 0 && s == begin) return first;
     const Step step = steps[t * columns + s];
     if (step != kColumn) --t;
     if (step != kRow) --s;

@@ -130,7 +130,6 @@ std::vector<std::vector<float>> LabelTask::ScoreValidation(double* loss) {
 }
 
 ValidationResult LabelTask::Validate() {
-  constexpr int64_t kShown = 8;
   double loss = 0;
   const std::vector<std::vector<float>> scores = ScoreValidation(&loss);
   BeginPrediction();
@@ -140,7 +139,7 @@ ValidationResult LabelTask::Validate() {
   ValidationResult result;
   result.metrics = Figures(items, found);
   result.metrics["loss"] = loss;
-  for (int64_t i = 0; i < std::min(kShown, std::ssize(found)); ++i)
+  for (const int64_t i : ShownOf(std::ssize(found)))
     result.samples.push_back(SampleOf(items[i], found[i]));
   return result;
 }

@@ -2,6 +2,8 @@
 #ifndef ATTEND_TRAIN_TASKS_VALIDATION_H_
 #define ATTEND_TRAIN_TASKS_VALIDATION_H_
 
+#include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <vector>
@@ -32,6 +34,15 @@ std::vector<Result> MeasureBatches(
     results[batch] = measure(batches[batch]);
   });
   return results;
+}
+
+// Numbers below `size` at equal distances, at most eight: what a report shows of a validation text,
+// which may be sorted.
+inline std::vector<int64_t> ShownOf(int64_t size) {
+  const int64_t count = std::min<int64_t>(8, size);
+  std::vector<int64_t> shown;
+  for (int64_t i = 0; i < count; ++i) shown.push_back(i * size / count);
+  return shown;
 }
 
 // Of a target of all batches, without smoothing.

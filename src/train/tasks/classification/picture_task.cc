@@ -120,7 +120,6 @@ std::vector<int32_t> PictureTask::PredictValidation(double* loss) {
 }
 
 ValidationResult PictureTask::Validate() {
-  constexpr int64_t kShown = 8;
   double loss = 0;
   const std::vector<std::string> found = NamesOf(PredictValidation(&loss), config().labels);
   const PictureCorpus& valid = *pictures_.valid;
@@ -129,7 +128,7 @@ ValidationResult PictureTask::Validate() {
   ValidationResult result;
   result.metrics = {
       {"loss", loss}, {"accuracy", scores.accuracy()}, {"macro_f1", scores.macro_f1()}};
-  for (int64_t i = 0; i < std::min(kShown, valid.size()); ++i)
+  for (const int64_t i : ShownOf(valid.size()))
     result.samples.push_back({ShortName(valid.Where({0, valid.survey().kept[i]})), expected[i],
                               found[i], PngDataUrl(Shrunk(valid.Get(i)))});
   return result;

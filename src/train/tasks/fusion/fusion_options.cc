@@ -23,8 +23,8 @@ FieldList FusionOptions::FieldsFor(const TrainOptions& options) {
            "share of the items of training that lose their text, and so for picture and links, in "
            "each epoch other ones; none loses all")
       .Add("single_input_weight", &single_input_weight, 0, 1000,
-           "how much it counts that each input alone tells the label, beside all together, so that "
-           "none stays unlearned (Wang et al. 2020); 0: nothing")
+           "how much it counts that each input tells the label by itself, through a head that only "
+           "training has, so that none stays unlearned (Wang et al. 2020); 0: nothing")
       .Add("contrastive_weight", &contrastive_weight, 0, 1000,
            "how much it counts that a text is told from others by its picture, and a picture by "
            "its text (CLIP), beside the labels, for vectors of fusion.shared_width; 0: nothing")

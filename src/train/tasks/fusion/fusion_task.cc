@@ -33,6 +33,7 @@ nn::FusionModel MakeModel(const TrainOptions& options, const KnowledgeGraph& gra
       nn::Dropout{how.dropout, how.dropout, how.attention_dropout, how.activation_dropout},
       static_cast<uint64_t>(options.seed));
   if (FusionOptionsOf(options).contrastive_weight > 0) model->LearnScale();
+  if (FusionOptionsOf(options).single_input_weight > 0) model->LearnAlone();
   return model;
 }
 
@@ -70,12 +71,14 @@ double FusionTask::Work(const Example& example) const {
 
 torch::Tensor FusionTask::Loss(const Shard& shard, uint64_t seed) {
   const nn::Bf16Products bf16(torch::kCPU, options_.optimization.Bf16Products());
-  const nn::FusionDropoutKey key = {
-      seed, shard.examples_before, shard.tokens_before[kItemTextColumn],
-      shard.tokens_before[kItemPatchColumn], shard.tokens_before[kItemNodeColumn]};
+  nn::FusionDropoutKey key;
+  key.seed = seed;
+  key.text_row = shard.tokens_before[kItemTextColumn];
+  key.picture_row = shard.tokens_before[kItemPatchColumn];
+  key.joint_row =
+      shard.examples_before + key.text_row + key.picture_row + shard.tokens_before[kItemNodeColumn];
+  const nn::FusionOutput output = model_->Read(PackItems(shard.examples, patches()), key);
   const FusionOptions& own = FusionOptionsOf(options_);
-  const nn::FusionOutput output = model_->Read(PackItems(shard.examples, patches()), key,
-                                               /*each_alone=*/own.single_input_weight > 0);
   const torch::Tensor labels_B = LabelsOf(shard.examples);
   torch::Tensor loss = loss_->forward(output.logits_BL, labels_B).loss;
   for (const auto& [logits_AL, items_A] : output.alone) {
@@ -110,7 +113,6 @@ std::vector<int32_t> FusionTask::PredictValidation(double* loss) {
 }
 
 ValidationResult FusionTask::Validate() {
-  constexpr int64_t kShown = 8;
   const ItemCorpus& valid = *items_.valid;
   double loss = 0;
   std::vector<std::string> found, expected;
@@ -121,7 +123,7 @@ ValidationResult FusionTask::Validate() {
   ValidationResult result;
   result.metrics = {
       {"loss", loss}, {"accuracy", scores.accuracy()}, {"macro_f1", scores.macro_f1()}};
-  for (int64_t i = 0; i < std::min(kShown, valid.size()); ++i) {
+  for (const int64_t i : ShownOf(valid.size())) {
     std::string picture;
     if (std::vector<uint8_t> pixels = valid.Pixels(i); !pixels.empty()) {
       Picture shown(patches().width, patches().height, patches().channels);

@@ -65,6 +65,8 @@ Json SampleSounds(const RecordingCorpus& recordings) {
 
 void CompleteTranscriptionModel(const ExportedRun& run, Model* model) {
   ExportedTextModel text = CompleteTextModel(run, model);
+  // Runs of older versions do not say.
+  model->config.frames->longest_seconds = run.identity.task.value("longest_seconds", 0.0);
   std::vector<Sample> samples;
   for (Sample& given :
        SamplesFromJson(MemberOf<Json>(run.identity.task, "sample_sounds", run.where), model->config,

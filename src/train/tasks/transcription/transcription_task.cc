@@ -133,7 +133,7 @@ std::vector<std::string> TranscriptionTask::Transcribe(const std::shared_ptr<con
 }
 
 ValidationResult TranscriptionTask::Validate() {
-  constexpr int64_t kShown = 8, kMostColumns = 320;
+  constexpr int64_t kMostColumns = 320;
   const RecordingCorpus& valid = *recordings_.valid;
   auto model = std::make_shared<Model>(CopyModel(*transformer_));
   model->source_vocabulary = model->target_vocabulary = recordings_.vocabulary->bytes();
@@ -144,7 +144,7 @@ ValidationResult TranscriptionTask::Validate() {
                     {"wer", Rate(ErrorUnit::kWords, found, expected)},
                     {"cer", Rate(ErrorUnit::kCharacters, found, expected)}};
   const SoundFrames frames(*config().frames);
-  for (int64_t i = 0; i < std::min(kShown, valid.size()); ++i) {
+  for (const int64_t i : ShownOf(valid.size())) {
     const std::string name = ShortName(valid.item(i).path);
     const Picture picture =
         DrawSpectrogram(frames.Of(valid.Samples(i), name), frames.input().mels, kMostColumns);
@@ -163,7 +163,8 @@ Json TranscriptionTask::Digests() const {
 
 Json TranscriptionTask::ForExport() const {
   const bool validates = recordings_.valid != nullptr;
-  return {{"sample_sounds", SampleSounds(validates ? *recordings_.valid : *recordings_.train)}};
+  return {{"sample_sounds", SampleSounds(validates ? *recordings_.valid : *recordings_.train)},
+          {"longest_seconds", recordings_.train->LongestSeconds()}};
 }
 
 void TranscriptionTask::SaveFiles(const std::filesystem::path& directory) const {
