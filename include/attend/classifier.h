@@ -71,10 +71,12 @@ class Classifier {
   std::unique_ptr<Impl> impl_;
 };
 
-// What a model of fusion reads. Any of the three inputs may be missing, but not all.
+// What a model of fusion reads. Any of the three inputs may be missing, but not all. An empty text
+// is none.
 struct ClassifiedItem {
   std::optional<std::string> text;
-  std::string picture;             // a PNG or JPEG file's bytes; empty: none
+  std::string picture;                       // a PNG or JPEG file's bytes; empty: none
+  std::string picture_name = "the picture";  // in errors
   std::vector<uint8_t> pixels;     // in place of them: pixels of a picture of the model's size
   std::vector<std::string> links;  // names of the graph's nodes
 };

@@ -37,8 +37,7 @@ ClassifiedItem ItemOf(const nb::handle& given) {
     if (name == "text") {
       item.text = TextOf(value);
     } else if (name == "picture") {
-      std::string name_of_file;
-      item.picture = PictureOf(value, &name_of_file);
+      item.picture = PictureOf(value, &item.picture_name);
     } else {
       item.links = TextsOf(value);
     }

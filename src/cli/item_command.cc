@@ -6,10 +6,12 @@
 #include <functional>
 #include <iostream>
 #include <limits>
+#include <set>
 #include <utility>
 
 #include "attend/error.h"
 #include "base/counted.h"
+#include "base/edit_distance.h"
 #include "base/json.h"
 #include "base/thread_pool.h"
 #include "cli/text_commands.h"
@@ -64,7 +66,8 @@ GivenItem ReadLine(const std::string& line, const std::string& where, const Read
       reason = fmt::format("the item has no {}, expected one", reading.needed);
     if (!reason.empty()) given.error = fmt::format("{}: {}", where, reason);
   } catch (const Error& error) {
-    given.error = error.what();
+    const std::string message = error.what();
+    given.error = message.starts_with(where) ? message : fmt::format("{}: {}", where, message);
   }
   return given;
 }
@@ -129,17 +132,23 @@ bool NextLines(LineReader* reader, ItemLines* lines) {
   return !lines->lines.empty();
 }
 
-// Names between commas.
+// Of --without: names between commas.
 std::vector<std::string> InputsOf(const std::string& names) {
+  static const std::vector<std::string> all = {"text", "picture", "links"};
   std::vector<std::string> inputs;
   for (size_t begin = 0; begin < names.size();) {
     const size_t end = std::min(names.find(',', begin), names.size());
     inputs.push_back(names.substr(begin, end - begin));
     begin = end + 1;
     const std::string& input = inputs.back();
-    if (input == "text" || input == "picture" || input == "links") continue;
+    if (std::ranges::find(all, input) != all.end()) continue;
     throw Error(ErrorKind::kUsage,
-                fmt::format("without has '{}', expected text, picture or links", input));
+                fmt::format("--without has '{}', expected text, picture or links{}", input,
+                            DidYouMean(input, all)));
+  }
+  if (std::set(inputs.begin(), inputs.end()).size() == all.size()) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("--without is '{}', which leaves no input; leave out one", names));
   }
   return inputs;
 }
@@ -202,7 +211,7 @@ void EmbedItems(const std::vector<std::string>& files, const ItemRun& run, const
   if (!text && of != "picture") {
     throw Error(
         ErrorKind::kUsage,
-        fmt::format("of is '{}', expected text or picture: what an item's vector is of", of));
+        fmt::format("--of is '{}', expected text or picture: what an item's vector is of", of));
   }
   const EmbeddedPart part = text ? EmbeddedPart::kText : EmbeddedPart::kPicture;
   run.classifier.Embed({}, part);  // throws where there are no vectors

@@ -59,7 +59,8 @@ Item ParseItem(const std::string& line, const std::filesystem::path& folder,
       item.id = value.dump();
     else if (key == "id")
       item.id = TextOf(value, key, where);
-    if (key == "text") item.text = TextOf(value, key, where);
+    if (key == "text")
+      if (std::string text = TextOf(value, key, where); !text.empty()) item.text = std::move(text);
     if (key == "picture") {
       const std::string path = TextOf(value, key, where);
       if (path.empty()) Refuse(where, "the picture's path is empty; leave out the key");

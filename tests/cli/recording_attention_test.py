@@ -130,7 +130,7 @@ def test_what_does_not_go_is_refused(model, recording, tmp_path):
     refused(ask(recording, "--kind", "encoder"), 2, "--kind is cross")
     refused(ask(recording, "--item", "1"), 2, "--item is for models of fusion")
     refused(ask(recording, "--layer", "3"), 2, "layer")
-    refused(ask(recording, "--source", "a", of=GOLDEN), 2, "reads neither items nor sound")
+    refused(ask(recording, "--source", "a", of=GOLDEN), 2, "the model reads text; give --source")
     silent = tmp_path / "silent.wav"
     with wave.open(str(silent), "wb") as file:
         file.setparams((1, 2, RATE, 0, "NONE", None))

@@ -31,12 +31,15 @@ size_t DataUrlPrefix(std::string_view text) {
 
 }  // namespace
 
-void TakeItems(Json* body, const std::string& name, EncoderRequest* asked) {
+void TakeItems(Json* body, const std::string& name, const std::string& expected,
+               EncoderRequest* asked) {
   const bool pictures = body->is_object() && body->contains(kPicture);
   if (pictures && body->contains(name)) {
     throw Error(ErrorKind::kInput,
                 fmt::format("request body: {} and {} are given; leave out one", name, kPicture));
   }
+  if (!pictures && !(body->is_object() && body->contains(name)))
+    throw Error(ErrorKind::kInput, "request body: expected an object with " + expected);
   asked->texts = TakeTexts(body, pictures ? kPicture : name);
   if (!pictures) return;
   asked->reads = EncoderReads::kPictures;

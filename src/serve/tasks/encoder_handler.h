@@ -35,8 +35,10 @@ struct EncoderRequest {
 };
 
 // Takes from the body what it asks about: `name`, a text or a list of texts, or else `picture`, a
-// PNG or JPEG file in base64 or a list of them. Throws Error(kInput) for neither and for both.
-void TakeItems(Json* body, const std::string& name, EncoderRequest* asked);
+// PNG or JPEG file in base64 or a list of them. Throws Error(kInput) for both, and for neither,
+// where `expected` tells what could be there.
+void TakeItems(Json* body, const std::string& name, const std::string& expected,
+               EncoderRequest* asked);
 // The bytes of a picture that a request has in base64, which "data:...;base64," may precede. Throws
 // Error(kInput) for another text; `name` opens the message.
 std::string BytesOfPicture(std::string_view text, const std::string& name);

@@ -36,7 +36,7 @@ constexpr size_t kTogether = 64;
 // The item's text or picture alone. Throws Error(kInput) where it has none, by its number from 1.
 ClassifiedItem PartOf(const ClassifiedItem& item, EmbeddedPart part, size_t number) {
   const bool text = part == EmbeddedPart::kText;
-  if (text ? !item.text.has_value() : item.picture.empty() && item.pixels.empty()) {
+  if (text ? item.text.value_or("").empty() : item.picture.empty() && item.pixels.empty()) {
     throw Error(ErrorKind::kInput, fmt::format("item {}: the item has no {}, expected one",
                                                number + 1, text ? "text" : "picture"));
   }

@@ -25,14 +25,14 @@ ItemReader::ItemReader(std::shared_ptr<const LoadedModel> loaded)
 
 ReadItem ItemReader::Read(const ClassifiedItem& item) const {
   ReadItem read;
-  if (item.text) {
+  if (item.text && !item.text->empty()) {
     TextIds ids = EncodeCut(loaded_->source(), *item.text, MaxEncoderTokens(config()));
     read.input.ids = std::move(ids.ids);
     read.cut = ids.cut;
   }
   if (!item.picture.empty()) {
     read.input.numbers =
-        numbers_.Of(DecodeFitted(item.picture, "the picture", config().fusion->patches).pixels);
+        numbers_.Of(DecodeFitted(item.picture, item.picture_name, config().fusion->patches).pixels);
   } else if (!item.pixels.empty()) {
     read.input.numbers = numbers_.Of(item.pixels);
   }

@@ -66,7 +66,8 @@ FieldList ClassifyFields(EncoderRequest* asked, ClassifyOptions* options) {
 
 EncoderRequest ReadClassify(Json body) {
   EncoderRequest asked;
-  if (!TakeFusionItems(&body, "text", &asked)) TakeItems(&body, "text", &asked);
+  if (!TakeFusionItems(&body, "text", &asked))
+    TakeItems(&body, "text", "text, picture or item", &asked);
   ClassifyOptions options;
   FieldsFromJson(body, ClassifyFields(&asked, &options), "request body");
   const int64_t top = options.classification.top;

@@ -73,7 +73,7 @@ void RefuseTokenIds(const Json& body) {
 EncoderRequest ReadEmbeddings(Json body) {
   EncoderRequest asked;
   RefuseTokenIds(body);
-  TakeItems(&body, "input", &asked);
+  TakeItems(&body, "input", "input or picture", &asked);
   if (body.contains("dimensions")) {
     throw Error(ErrorKind::kUsage, "dimensions is not supported; leave it out");
   }

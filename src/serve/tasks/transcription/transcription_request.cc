@@ -36,6 +36,10 @@ void Check(TranscriptionRequest* asked) {
     throw Error(ErrorKind::kInput,
                 "request: temperature must be 0: transcripts are searched for, not drawn");
   }
+  if (!asked->prompt.empty())
+    throw Error(ErrorKind::kInput, "request: prompt must be empty: the model reads none");
+  if (asked->stream)
+    throw Error(ErrorKind::kInput, "request: stream must be false: the answer comes whole");
   const bool verbose = asked->format == TranscriptFormat::kVerboseJson;
   if ((asked->words || asked->segments) && !verbose) {
     throw Error(ErrorKind::kInput, fmt::format("request: {} goes with response_format "
@@ -86,6 +90,8 @@ FieldList Fields(TranscriptionRequest& request) {
            "what the answer is")
       .Add("language", &request.language, "the model's own; empty: that one")
       .Add("temperature", &request.temperature, 0, 1, "0: transcripts are not drawn")
+      .Add("prompt", &request.prompt, "empty: a model reads no prompt")
+      .Add("stream", &request.stream, "false: the answer comes whole")
       .Add("attention", &request.attention,
            "say what each word looks at in the recording; goes with response_format verbose_json")
       .Nest("", Fields(request.queue));

@@ -23,6 +23,9 @@ struct TranscriptionRequest {
   double temperature = 0;                // of drawn outputs; the search draws none
   bool words = false, segments = false;  // what verbose_json has
   bool attention = false;                // of words, in verbose_json
+  // What clients may send that changes nothing: these alone.
+  std::string prompt;
+  bool stream = false;
   QueueOptions queue;
 
   // Subtitles of long segments are divided between words.

@@ -40,7 +40,8 @@ void ForEachWindow(const ItemCorpus& items,
   for (int64_t first = 0; first < items.size(); first += items.window_size()) {
     Items window;
     for (int64_t i = first; i < std::min(items.size(), first + items.window_size()); ++i)
-      window.push_back({items.item(i).text, "", items.Pixels(i), items.item(i).links});
+      window.push_back(
+          {.text = items.item(i).text, .pixels = items.Pixels(i), .links = items.item(i).links});
     use(window, first);
   }
 }
