@@ -3,9 +3,8 @@
 
 usage: tables.py fashion-catalogue|languages DATA DIRECTORY
 
-fashion-catalogue: names of items by subCategory, in the corpus' own split, without the one class that its training part has
-not. languages: sentences of flores101 by language, the
-first 800 of each for training, 100 for validation and 112 for the test; sentence i is the same one in all languages, so no
+fashion-catalogue: names of items by subCategory, in the corpus' own split, without the one class that its training part lacks.
+languages: sentences of flores101 by language, the first 800 of each for training, 100 for validation and 112 for the test; sentence i is the same one in all languages, so no
 sentence of the test was seen in another language. The English and German training sentences of Tatoeba add everyday text: 2,000
 each for training, 500 each of its test text for the test.
 """
@@ -41,9 +40,14 @@ def languages(data):
 
 
 def main():
+    if "--help" in sys.argv[1:]:
+        return print(__doc__)
+    kinds = {"fashion-catalogue": fashion_catalogue, "languages": languages}
+    if len(sys.argv) != 4 or sys.argv[1] not in kinds:
+        sys.exit(__doc__)
     name, data, directory = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
     tables = {"train": [], "valid": [], "test": []}
-    for part, label, text in {"fashion-catalogue": fashion_catalogue, "languages": languages}[name](data):
+    for part, label, text in kinds[name](data):
         tables[part].append((label, text))
     known = {label for label, _ in tables["train"]}
     directory.mkdir(parents=True, exist_ok=True)

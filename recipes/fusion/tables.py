@@ -156,9 +156,14 @@ def fashion_catalogue(data, directory, whole_names=False):
 
 
 def main():
+    if "--help" in sys.argv[1:]:
+        return print(__doc__)
+    kinds = {"fashion-catalogue": False, "fashion-names": True}
+    if len(sys.argv) != 4 or sys.argv[1] not in kinds:
+        sys.exit(__doc__)
     name, data, directory = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
     directory.mkdir(parents=True, exist_ok=True)
-    fashion_catalogue(data, directory, whole_names={"fashion-catalogue": False, "fashion-names": True}[name])
+    fashion_catalogue(data, directory, whole_names=kinds[name])
 
 
 if __name__ == "__main__":

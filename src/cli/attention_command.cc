@@ -58,7 +58,7 @@ FieldList Fields(AttentionOptions& options) {
            "of a model of fusion: which line of ITEMS is drawn, from 1; .svg shows all layers "
            "together")
       .Add("output", &options.output,
-           "file to write: .svg (one layer), .html (all), .json (numbers)")
+           "file to write: .svg (one layer), .html (all), .json (numbers); --statistics needs none")
       .Add("kind", &options.kind, {kKindNames[0], kKindNames[1], kKindNames[2]},
            "which attention the picture shows, or opens with; a language model has decoder alone, "
            "a model without decoder encoder, and one of transcription cross")
@@ -67,7 +67,8 @@ FieldList Fields(AttentionOptions& options) {
            "of a recording that is cut at silence: which part, from 1; a page has the first 32")
       .Group("Statistics")
       .Add("statistics", &options.statistics,
-           "what each head looks at over the texts of --input: a table, and .svg or .json")
+           "what each head looks at over the texts of --input: a table, and with --output .svg or "
+           ".json")
       .Add("input", &options.input, "the input texts, one a line; -: standard input")
       .Add("references", &options.references,
            "the output texts, line by line; where they are not given the model translates");
@@ -76,12 +77,20 @@ FieldList Fields(AttentionOptions& options) {
 
 [[noreturn]] void RefuseUse(const std::string& message) { throw Error(ErrorKind::kUsage, message); }
 
-void CheckOptions(const AttentionOptions& options) {
+void CheckOutput(const AttentionOptions& options) {
+  if (options.output.empty()) {
+    if (options.statistics) return;
+    RefuseUse("--output is missing: a file name that ends in .svg, .html or .json");
+  }
   const std::string suffix = std::filesystem::path(options.output).extension().string();
   if (suffix != ".svg" && suffix != ".json" && (options.statistics || suffix != ".html")) {
     RefuseUse(fmt::format("--output is '{}', expected a file name that ends in {}", options.output,
                           options.statistics ? ".svg or .json" : ".svg, .html or .json"));
   }
+}
+
+void CheckOptions(const AttentionOptions& options) {
+  CheckOutput(options);
   const auto check = [&](const std::string& value, const char* name, bool of_statistics) {
     if (value.empty() || options.statistics == of_statistics) return;
     RefuseUse(fmt::format("{} is {} --statistics", name, of_statistics ? "for" : "not for"));
@@ -309,8 +318,10 @@ void CheckReadsSound(const AttentionOptions& options, bool source) {
 void CheckReads(const ModelConfig& config, const AttentionOptions& options, bool source) {
   if (config.fusion) return CheckReadsItems(options, source);
   if (config.frames) return CheckReadsSound(options, source);
-  if (!options.file.empty())
-    RefuseUse("the model reads neither items nor sound; leave out the file");
+  if (!options.file.empty()) {
+    RefuseUse(config.patches ? "the model reads pictures; give the file as --picture"
+                             : "the model reads text; give --source in place of the file");
+  }
   if (!config.patches) {
     if (!options.picture.empty())
       RefuseUse("the model reads text; give --source in place of --picture");
@@ -353,6 +364,7 @@ void ChooseKind(const ModelConfig& config, bool given, KindOption* kind) {
 
 int WriteView(const std::string& text, const AttentionOptions& options,
               const CommonOptions& common) {
+  if (options.output.empty()) return 0;
   WriteFileAtomically(options.output, text);
   common.MakeLog()(LogLevel::kInfo, fmt::format("wrote {}", options.output));
   return 0;
@@ -380,7 +392,7 @@ int RunAttention(const std::vector<std::string>& arguments) {
           /*required=*/false)
       .Options(Fields(options))
       .Options(Fields(common, {"threads", "quiet", "data_dir"}))
-      .Required({"model", "output"});
+      .Required({"model"});
   if (!command_line.Parse(arguments)) return 0;
   CheckOptions(options);
   const auto model = WithWeights(LoadModelWith(options.model, options.adapter), options.type);

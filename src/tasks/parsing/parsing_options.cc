@@ -11,8 +11,10 @@ FieldList Fields(ParsingOptions& options) {
            "trees kept at each step; 1: greedy search")
       .Add("length_penalty", &options.length_penalty, 0, 10,
            "alpha of ((5 + length) / 6)^alpha; scores are divided by it")
-      .Add("max_length", &options.max_length, 0, 100000,
-           "maximum number of symbols of a tree, eos included; 0: input tokens plus 300");
+      .Add(
+          "max_length", &options.max_length, 0, 100000,
+          "maximum number of symbols of a tree, eos included, or what its words need where that is "
+          "more; 0: input tokens plus 300");
   return fields;
 }
 

@@ -227,13 +227,17 @@ std::vector<Translation> LineBatch::Translate(const TranslationOptions& options)
   for (const Line& line : lines_) {
     Translation& whole = translations.emplace_back();
     size_t ranks = 0;
+    double texts = 0;
     for (size_t i = begin; i < line.end; ++i) {
+      texts += ids_[i].empty() ? 0 : 1;
       ranks = std::max(ranks, all[i].hypotheses.size());
       whole.divided = whole.divided || parts_[i].divided;
       whole.unknown_characters += all[i].unknown_characters;
     }
+    texts = std::max(texts, 1.0);
     for (size_t rank = 0; rank < ranks; ++rank) {
       Hypothesis next = Join(all, begin, line, rank);
+      if (options.mbr != MbrUtility::kNone) next.score /= texts;  // a mean of utilities, too
       const bool known =
           !options.sample && std::ranges::any_of(whole.hypotheses, [&](const Hypothesis& other) {
             return other.text == next.text;

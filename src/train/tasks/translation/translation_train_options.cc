@@ -214,7 +214,7 @@ void CheckAlignments(const TranslationTrainOptions& own, const TrainOptions& opt
   const size_t files = corpus.train_alignments.size();
   if (own.guided_alignment_weight == 0) {
     if (files > 0)
-      Refuse("train_alignments is given, but guided_alignment_weight is 0; set it (0.05 is usual)");
+      Refuse("train_alignments is given, but guided_alignment_weight is 0; set it (0.5 is usual)");
     if (own.guided_alignment_layer > 0)
       Refuse("guided_alignment_layer is given, but guided_alignment_weight is 0; set it");
     return;
@@ -296,9 +296,10 @@ FieldList TranslationTrainOptions::FieldsFor(const TrainOptions& options) {
       .Nest("", Fields(corpus.denoising), kIdentity)
       .Nest("", VocabularyFields(corpus))
       .Group("Dropout and loss")
-      .Add("guided_alignment_weight", &guided_alignment_weight, 0, 100,
-           "weight of what teaches one decoder layer to look at the words that train_alignments "
-           "links to the next one (0.05 is usual); `--alignments` then reads that layer; 0: off")
+      .Add(
+          "guided_alignment_weight", &guided_alignment_weight, 0, 100,
+          "weight of what teaches one decoder layer to look at the words that train_alignments "
+          "links to the one just read (0.5 is usual); `--alignments` then reads that layer; 0: off")
       .Add("guided_alignment_layer", &guided_alignment_layer, 0, 1000,
            "which layer that is, from 1; 0: the last but one", kIdentity)
       .Nest("", DistillationFields(*this))
