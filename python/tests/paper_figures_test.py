@@ -121,6 +121,8 @@ def test_the_page_is_made_and_goes_on(work, tmp_path):
     assert "Not measured yet" not in page and "not why the model answers" in page and page.count("<svg") >= 2
     again = Work(work.settings, Budget(0), Cells(tmp_path / "cells.jsonl"))
     assert _figures.make(again).html() == page
+    again.settings.dry_run = True
+    assert "## What would be measured\n\n- nothing\n" in _figures.make(again).markdown()
 
 
 def test_figures_show_the_head_that_does_it():

@@ -14,7 +14,7 @@ from attend._errors import UsageError
 from attend.paper import _permuted
 from attend.paper._brackets import Array, Relations, read_words, trees
 from attend.paper._cells import Result
-from attend.paper._heads import KINDS, Head, Importance, config_of, file_of, first_lines
+from attend.paper._heads import KINDS, STEPS, Head, Importance, config_of, file_of, first_lines
 from attend._plots import COLOURS, drawing
 from attend._report import MISSING, Block, Heading, Plot, Points, Report, Table, Text
 from attend.paper._sentences import ANAPHORA, DISTANCE, figure3, figure4, figure5, read
