@@ -199,6 +199,7 @@ def test_every_row_is_measured_and_goes_on(work, monkeypatch):
     assert len(parsed) == 30 and min(sure[tree] for tree in kept) >= sorted(sure[each["tree"]] for each in parsed)[15]
     assert [each["treebank"] for each in report.data["gains"]] == ["treebank", "craft"]
     page = report.html()
+    assert "Beams are Penn Treebank sample 21, CRAFT and IcePaHC 4; the paper's is 21." in page
     assert page.count("<svg") == 1 and "8 of 8 rows are measured" in page and "91.3" in page and "These trainings have 4 updates" in page
     options = json.loads(next((work.settings.output / "runs/treebank-silver-4/checkpoints").glob("update-*/state.json")).read_text(encoding="utf-8"))["run"]["options"]
     assert options["train_weights"] == [1, 2] and options["max_updates"] == 4
@@ -229,5 +230,6 @@ def test_relative_folders_are_of_the_command(data, tmp_path):
 def test_the_command_says_what_it_would_do(tmp_path):
     done = subprocess.run([PROGRAM, "paper", "table4", "--output", tmp_path / "out", "--dry-run", "--rows", "craft-silver"], capture_output=True, text=True,
                           check=False, env=ENVIRONMENT)
-    assert done.returncode == 0 and "- craft-silver: attend parse over 20,000 sentences of wikitext2 and craft-dev" in done.stdout, done.stderr
+    assert done.returncode == 0 and "- craft-silver: attend parse over up to 20,000 sentences of wikitext2 and craft-dev" in done.stdout, done.stderr
+    assert "- craft: attend train --config craft.toml, the updates of the recipe\n" in done.stdout
     assert "treebank-pcfg: " not in done.stdout and not (tmp_path / "out").exists()
