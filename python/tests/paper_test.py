@@ -156,9 +156,10 @@ def test_table2_shows_what_the_rivals_reach(work, monkeypatch):
     assert len({options["seed"] for options in trained[1:]}) == 3
     again = _table2.make(work)  # nothing is trained again
     assert len(trained) == 4 and again.html() == report.html() and "<svg" in again.html()
-    work.settings.rows = ["gru"]
-    with pytest.raises(attend.ConfigurationError, match="'gru'"):
-        _table2.make(work)
+    for row, ending in (("gru", "convolution-speed"), ("transfomer", "convolution-speed; did you mean 'transformer'?")):
+        work.settings.rows = [row]
+        with pytest.raises(attend.ConfigurationError, match=f"--rows has '{row}', .*{re.escape(ending)}$"):
+            _table2.make(work)
 
 
 def test_pages_stand_alone(work, tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import difflib
 import hashlib
 import json
 import pathlib
@@ -106,7 +107,8 @@ class Work:
         """Raises ConfigurationError for one of --rows that the table has not."""
         unknown = [row for row in self.settings.rows if row not in names]
         if unknown:
-            raise ConfigurationError(f"--rows has '{unknown[0]}', expected some of {', '.join(names)}")
+            meant = "".join(f"; did you mean '{name}'?" for name in difflib.get_close_matches(unknown[0], names, 1))
+            raise ConfigurationError(f"--rows has '{unknown[0]}', expected some of {', '.join(names)}{meant}")
 
     def chosen(self, row: str) -> bool:
         """Whether it is to be measured: all are, unless --rows names some."""
