@@ -119,6 +119,11 @@ class Work:
         found = self.cells.find(name, settings)
         return self.measure(name, settings, measure, saying) if found is None and chosen else found
 
+    def placed_cell(self, name: str, settings: Result, measure: Callable[[], Result | None], saying: str = "", chosen: bool = True) -> Result | None:
+        """The same with the processor that it was measured on, which may be another one than this machine's."""
+        found = self.cell(name, settings, measure, saying, chosen)
+        return None if found is None else found | {"processor": self.cells.processor_of(name, settings)}
+
     def measure(self, name: str, settings: Result, measure: Callable[[], Result | None], saying: str = "") -> Result | None:
         """What is measured now, whatever was before."""
         self.left_out |= self.budget.left() <= 0
