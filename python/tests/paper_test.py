@@ -205,10 +205,13 @@ def test_table3_shows_what_is_measured(work):
     assert "6 of 22 trainings are measured" in text and "10.00\u00a0±\u00a01.00" in text and "25.0\u00a0*" in text
     of_a = next(each for each in report.data["spearman"] if each["block"] == "A")
     assert (of_a["rows"], of_a["perplexity"], of_a["bleu"]) == (3, 1.0, 1.0)
-    assert "<svg" in report.html()
+    assert "<svg" in report.html() and "The trainings took 1 to 1 minutes each. * marks" in text
     # A longer limit lets the stopped row go on, and no other one.
     work.settings.rows, work.settings.row_minutes, work.settings.dry_run = ["base", "C1"], 13, True
     assert "1 trainings, 13 minutes at most" in _table3.make(work).markdown()
+    slow = [{"minutes": minutes} for minutes in (9, 12.5, 40)]
+    said = _table3.minutes_text([_table3.Outcome(_table3_rows.ROWS[0], 1, 1, slow)])
+    assert said.startswith("The trainings took 9 to 40 minutes each. 2 of them took more than the 12 minutes")
 
 
 def test_a_row_with_learned_positions_is_trained(tmp_path):
