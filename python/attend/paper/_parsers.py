@@ -117,8 +117,7 @@ _grammar: _pcfg.Grammar | None = None  # of a process that parses
 def _learn(path: pathlib.Path) -> None:
     global _grammar  # noqa: PLW0603
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that waits
-    with path.open(encoding="utf-8") as file:
-        _grammar = _pcfg.learn(file, parents=True)
+    _grammar = _pcfg.learn(_treebanks.simple_trees(path.read_text(encoding="utf-8")), parents=True)
 
 
 def _parse(line: str) -> str:
