@@ -94,7 +94,7 @@ def train(work: Work, model: Model, options: Result) -> Result | None:
     texts = work.settings.output / "runs" / "copy"
     texts.mkdir(parents=True, exist_ok=True)
     random_numbers = random.Random(1)
-    files = {f"{kind}_{side}": path for kind, count in (("train", TRAINING_PAIRS), ("valid", 16)) for side, path in write_pairs(
+    files: dict[str, Any] = {f"{kind}_{side}": path for kind, count in (("train", TRAINING_PAIRS), ("valid", 16)) for side, path in write_pairs(
         texts, kind, [pair(random_numbers.choice(DISTANCES), random_numbers.choice(SYMBOLS)) for _ in range(count)]).items()}
     folder = texts / f"{model.name}-{options['max_updates']}"
     _, finished = work.train(folder, validate_every=options["max_updates"], checkpoint_every=max(1, options["max_updates"] // 4), **files, **options)
