@@ -198,11 +198,10 @@ def make(work: Work) -> Report:
         Text("The paper's Table 2 gives BLEU on newstest2014 and the floating-point operations of training, as time on the hardware times what "
              "that hardware can do. Here are those numbers, and how long the same would take on the processor whose rate was measured."),
         *([Heading("What would be measured"), Points(plan(work, rates, rivals))] if work.settings.dry_run else []),
-        Text(rate_sentence(rates)),
+        Text(rate_sentence(rates)), Text(price_sentence(best, work.settings.price)),
         published_table(best, work.settings.price),
         Heading("The Transformers, counted"),
         counted_table(counts, best, work.settings.price),
-        Text(price_sentence(best, work.settings.price)),
         plot(counts),
         Heading("The rivals, trained here"),
         _rivals.table(rivals),
