@@ -11,11 +11,12 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "python/attend/paper"))
 import _pcfg
+import _treebanks
 
 
 def main():
     with open(sys.argv[1], encoding="utf-8") as trees, open(sys.argv[2], encoding="utf-8") as sentences:
-        grammar = _pcfg.learn(trees, "--parents" in sys.argv)
+        grammar = _pcfg.learn(_treebanks.simple_trees(trees.read()), "--parents" in sys.argv)
         for line in sentences:
             print(_pcfg.parse(line.split(), grammar), flush=True)
 

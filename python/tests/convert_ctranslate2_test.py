@@ -4,8 +4,6 @@ import json
 import os
 import pathlib
 import random
-import shutil
-import struct
 
 import attend
 import numpy as np
@@ -16,7 +14,7 @@ attend.convert = pytest.importorskip("attend.convert")
 ctranslate2 = pytest.importorskip("ctranslate2", reason="the peer is missing: pip install -r tools/requirements_tests.txt")
 from attend.convert import _ctranslate2  # noqa: E402
 from ctranslate2_models import (  # noqa: E402
-    INNER, WIDTH, WORDS, fairseq, language_model, learned, marian, opennmt, save, values_of, variable, without_bias, write_file)
+    INNER, WIDTH, WORDS, fairseq, language_model, learned, marian, opennmt, save, values_of, without_bias, write_file)
 
 DATA = pathlib.Path(os.environ.get("ATTEND_DATA", "none")) / "ct2-models"
 LENGTH = 40

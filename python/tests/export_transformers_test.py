@@ -66,7 +66,7 @@ def random_model(request, tmp_path_factory):
             shrink_norms(tensors)
 
     model = write(folder / "model", config, source, target, change=change)
-    exported = attend.convert.export(model, folder / "transformers", positions=100)
+    attend.convert.export(model, folder / "transformers", positions=100)
     return kind, name, model, folder / "transformers", config["special_ids"]["eos"]
 
 

@@ -76,14 +76,11 @@ def test_a_masked_head_adds_nothing(kind):
     assert found == pytest.approx(expected, abs=1e-4) and abs(found - whole) > 1e-3
 
 
-def test_masking_asks_for_a_translation_model_in_f32(tmp_path):
+def test_a_translation_model_is_asked_for(tmp_path):
     with pytest.raises(attend.InputError, match="config.json"):
         _heads.config_of(tmp_path)
     with pytest.raises(attend.InputError, match="expected a transformer that translates"):
         _heads.config_of(GOLDEN.with_name("golden_language_model"))
-    attend.quantize(GOLDEN, tmp_path / "int8")
-    with pytest.raises(attend.InputError, match="of type I8, expected F32"), _heads.without(tmp_path / "int8", [_heads.Head("cross", 1, 1)]):
-        pass
 
 
 def test_permuted_weights_change_what_the_model_says():
@@ -118,9 +115,12 @@ def test_the_page_is_made_and_goes_on(work, tmp_path):
     assert len(report.data["importance"]["costs"]) == heads and report.data["importance"]["pruning"][-1]["pruned"] == heads
     assert report.data["statistics"]["texts"] == 2 and report.data["permuted"]["head"].startswith("cross")
     page = report.html()
+    assert f"… | {heads - 12} heads between these | …" in report.markdown()
     assert "Not measured yet" not in page and "not why the model answers" in page and page.count("<svg") >= 2
     again = Work(work.settings, Budget(0), Cells(tmp_path / "cells.jsonl"))
     assert _figures.make(again).html() == page
+    again.settings.dry_run = True
+    assert "## What would be measured\n\n- nothing\n" in _figures.make(again).markdown()
 
 
 def test_figures_show_the_head_that_does_it():
@@ -141,3 +141,11 @@ def test_a_model_is_needed(work):
     work.settings.model = None
     with pytest.raises(attend.UsageError, match="needs --model"):
         _figures.make(work)
+
+
+def test_a_model_in_int8_is_refused_before_anything_is_measured(work, tmp_path):
+    work.settings.model = tmp_path / "int8"
+    attend.quantize(GOLDEN, work.settings.model)
+    with pytest.raises(attend.InputError, match="int8' has weights of type I8, expected F32; name the model that it was quantized from"):
+        _figures.make(work)
+    assert not (tmp_path / "cells.jsonl").exists()

@@ -88,6 +88,10 @@ def test_the_page_shows_fitted_exponents(work):
     report = _table1.make(work)
     row = "| self-attention | O(n² d) | n^2.00\u00a0d^1.00 | n^3.00\u00a0d^1.00\u00a0* | n^1.00\u00a0d^1.00 |"
     assert row in report.markdown() and kind.complexity == "O(n² d)"
+    assert "| separable convolution † | O(k n d + n d²) |" in report.markdown()
+    assert "| convolutional | O(1) | – | O(log_k n) dilated, O(n/k) contiguous |" in report.markdown()
+    assert [entry["kind"] for entry in report.data["layers"] if not entry["paper"]["row_of_its_table"]] == [
+        "dilated_convolution", "separable_convolution", "multi_head_attention"]
     assert "n = 16, 32, 64, 128, 256, 512, 1024, 2048, 4096: self-attention; self-attention, restricted;" in report.markdown()
     assert report.html().count("<svg") == 2
     work.settings.rows = ["lstm"]

@@ -96,9 +96,9 @@ def test_raw_text_is_divided_as_the_treebank_is(data, tmp_path):
 
 def probability(node, rules, parent=""):
     """Of a tree, by the counted rules; with parents' labels and one sibling's in binary ones."""
-    label, children = node
-    if isinstance(children, str):
-        return rules["words"][label, children]
+    label, *children = node
+    if isinstance(children[0], str):
+        return rules["words"][label, children[0]]
     name, parts = f"{label}^{parent}", [child[0] if isinstance(child[1], str) else f"{child[0]}^{label}" for child in children]
     found = math.prod(probability(child, rules, label) for child in children)
     while len(parts) > 2:
@@ -111,15 +111,15 @@ def probability(node, rules, parent=""):
 def trees_over(words, labels, tags):
     """Every tree with these labels, tags and two or three children, or one above a word; chains of labels have no loops."""
     if len(words) == 1:
-        yield from ((tag, words[0]) for tag in tags)
-        yield from ((label, [(tag, words[0])]) for label in labels for tag in tags)
+        yield from ([tag, words[0]] for tag in tags)
+        yield from ([label, [tag, words[0]]] for label in labels for tag in tags)
         return
     count = len(words)
     cuts = [*((i,) for i in range(1, count)), *itertools.combinations(range(1, count), 2)]
     for cut in cuts:
         edges = [0, *cut, count]
         for children in itertools.product(*([*trees_over(words[a:b], labels, tags)] for a, b in itertools.pairwise(edges))):
-            yield from ((label, list(children)) for label in labels)
+            yield from ([label, *children] for label in labels)
 
 
 def test_the_grammar_finds_the_likeliest_tree(monkeypatch):
@@ -127,7 +127,7 @@ def test_the_grammar_finds_the_likeliest_tree(monkeypatch):
     monkeypatch.setattr(_pcfg, "BEAM", math.inf)
     monkeypatch.setattr(_pcfg, "RARE", 0)
     lines = ["(S (N a) (V b))", "(S (NP (N a) (N a)) (V b))", "(S (NP (N a)) (V b) (NP (N a) (N b)))", "(NP (NP (N b)) (S (N a) (V a)))", "(S (NP (N a)) (V b) (N a))"]
-    grammar = _pcfg.learn(lines, parents=True)
+    grammar = _pcfg.learn(_treebanks.simple_trees(" ".join(lines)), parents=True)
 
     class Shares(dict):
         def __missing__(self, key):
@@ -145,12 +145,13 @@ def test_the_grammar_finds_the_likeliest_tree(monkeypatch):
     for words in (["a", "b"], ["a", "a", "b"], ["b", "a", "a"], ["a", "b", "a", "b"]):
         best = max(((probability(each, rules) * math.exp(grammar.roots.get(f"{each[0]}^", -math.inf)), each)
                     for each in trees_over(words, ["S", "NP"], ["N", "V"])), key=lambda pair: pair[0])
-        found, = _pcfg.nodes_of([_pcfg.parse(words, grammar)])
+        found, = _treebanks.simple_trees(_pcfg.parse(words, grammar))
         assert probability(found, rules) * math.exp(grammar.roots[f"{found[0]}^"]) == pytest.approx(best[0]) and best[0] > 0
 
 
 def test_the_grammar_knows_unknown_words_by_their_shape_and_always_answers():
-    grammar = _pcfg.learn(["(S (NP (NNS dogs)) (VP (VBD barked)))", "( (S (NP-SBJ (NNS cats) (-NONE- *)) (VP (VBD sat))) )"], parents=True)
+    trees = "(S (NP (NNS dogs)) (VP (VBD barked)))( (S (NP-SBJ (NNS cats) (-NONE- *)) (VP (VBD sat))) )"
+    grammar = _pcfg.learn(_treebanks.simple_trees(trees), parents=True)
     assert _pcfg.parse(["birds", "mewed"], grammar) == "(S (NP (NNS birds)) (VP (VBD mewed)))"
     assert _pcfg.parse(["sat", "sat", "sat"], grammar) == "(S (VBD sat) (VBD sat) (VBD sat))"
 
@@ -199,6 +200,7 @@ def test_every_row_is_measured_and_goes_on(work, monkeypatch):
     assert len(parsed) == 30 and min(sure[tree] for tree in kept) >= sorted(sure[each["tree"]] for each in parsed)[15]
     assert [each["treebank"] for each in report.data["gains"]] == ["treebank", "craft"]
     page = report.html()
+    assert "Beams are Penn Treebank sample 21, CRAFT and IcePaHC 4; the paper's is 21." in page
     assert page.count("<svg") == 1 and "8 of 8 rows are measured" in page and "91.3" in page and "These trainings have 4 updates" in page
     options = json.loads(next((work.settings.output / "runs/treebank-silver-4/checkpoints").glob("update-*/state.json")).read_text(encoding="utf-8"))["run"]["options"]
     assert options["train_weights"] == [1, 2] and options["max_updates"] == 4
@@ -229,5 +231,6 @@ def test_relative_folders_are_of_the_command(data, tmp_path):
 def test_the_command_says_what_it_would_do(tmp_path):
     done = subprocess.run([PROGRAM, "paper", "table4", "--output", tmp_path / "out", "--dry-run", "--rows", "craft-silver"], capture_output=True, text=True,
                           check=False, env=ENVIRONMENT)
-    assert done.returncode == 0 and "- craft-silver: attend parse over 20,000 sentences of wikitext2 and craft-dev" in done.stdout, done.stderr
+    assert done.returncode == 0 and "- craft-silver: attend parse over up to 20,000 sentences of wikitext2 and craft-dev" in done.stdout, done.stderr
+    assert "- craft: attend train --config craft.toml, the updates of the recipe\n" in done.stdout
     assert "treebank-pcfg: " not in done.stdout and not (tmp_path / "out").exists()

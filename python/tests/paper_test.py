@@ -125,6 +125,15 @@ def test_table2_counts_the_papers_trainings(work):
     assert "200 GFLOP/s in bf16 (50 %" in text and "| GNMT + RL | 24.6 | 39.92 | 2.3e19 | 1.4e20 | 666 | 4,051 |" in text
 
 
+def test_table2_names_the_processor_that_was_measured(work):
+    fill_rates(work)
+    for key in work.cells.processors:
+        work.cells.processors[key] = "Old" if '"f32"' in key else "New"
+    text = _table2.make(work).markdown()
+    assert "Old (threads: 2) trains the base model at 100 GFLOP/s in f32 (25 % of what its large matrix products reach, 400). New (threads: 2) trains" in text
+    assert "Days and dollars are of New (threads: 2). An hour of it is taken to cost 0.5 US dollars" in text and processor() not in text
+
+
 def run_of_a_rival(folder, data_dir, max_updates, seed, **_):
     """What a training leaves: four validations."""
     folder.mkdir(parents=True)
@@ -151,14 +160,16 @@ def test_table2_shows_what_the_rivals_reach(work, monkeypatch):
     assert rival["whole"]["updates_to"] == {"30": 60, "35": 80} and rival["minutes_to"] == {"30": 5, "35": pytest.approx(80 / 12)}
     assert "| LSTM with attention | 31.00 | 40.10 | 5,000,000 | 20 | 5 | 7 | 1,234 | 32.00\u00a0±\u00a01.00 |" in report.markdown()
     assert "Trained on a GPU (A GPU): LSTM with attention." in report.markdown()
+    assert f"Speeds of training were measured on {processor()}: LSTM with attention." in report.markdown()
     # The three best of few validations would not all be late ones.
     assert [(options["max_updates"], options["validate_every"]) for options in trained] == [(80, 8)] + [(8, 1)] * 3
     assert len({options["seed"] for options in trained[1:]}) == 3
     again = _table2.make(work)  # nothing is trained again
     assert len(trained) == 4 and again.html() == report.html() and "<svg" in again.html()
-    work.settings.rows = ["gru"]
-    with pytest.raises(attend.ConfigurationError, match="'gru'"):
-        _table2.make(work)
+    for row, ending in (("gru", "convolution-speed"), ("transfomer", "convolution-speed; did you mean 'transformer'?")):
+        work.settings.rows = [row]
+        with pytest.raises(attend.ConfigurationError, match=f"--rows has '{row}', .*{re.escape(ending)}$"):
+            _table2.make(work)
 
 
 def test_pages_stand_alone(work, tmp_path):
@@ -194,10 +205,13 @@ def test_table3_shows_what_is_measured(work):
     assert "6 of 22 trainings are measured" in text and "10.00\u00a0±\u00a01.00" in text and "25.0\u00a0*" in text
     of_a = next(each for each in report.data["spearman"] if each["block"] == "A")
     assert (of_a["rows"], of_a["perplexity"], of_a["bleu"]) == (3, 1.0, 1.0)
-    assert "<svg" in report.html()
+    assert "<svg" in report.html() and "The trainings took 1 to 1 minutes each. * marks" in text
     # A longer limit lets the stopped row go on, and no other one.
     work.settings.rows, work.settings.row_minutes, work.settings.dry_run = ["base", "C1"], 13, True
     assert "1 trainings, 13 minutes at most" in _table3.make(work).markdown()
+    slow = [{"minutes": minutes} for minutes in (9, 12.5, 40)]
+    said = _table3.minutes_text([_table3.Outcome(_table3_rows.ROWS[0], 1, 1, slow)])
+    assert said.startswith("The trainings took 9 to 40 minutes each. 2 of them took more than the 12 minutes")
 
 
 def test_a_row_with_learned_positions_is_trained(tmp_path):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Makes the treebanks of the recipes of parsing from the corpora in DATA: train.trees, valid.trees and test.trees in DIRECTORY, a
-tree a line as the corpus has it, without the outermost bracket where that has no label, and test.words, the words of the test's
+tree a line, without the outermost bracket where that has no label, and test.words, the words of the test's
 sentences, as `attend parse` reads them.
 
 usage: trees.py treebank|craft|icepahc DATA DIRECTORY

@@ -8,7 +8,7 @@ import threading
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "http"))
 
-from server import ENDLESS, MODEL, TEXT, command_line, copied_model, serving  # noqa: E402
+from server import ENDLESS, TEXT, command_line, copied_model, serving  # noqa: E402
 
 
 def threads_of(server):

@@ -19,7 +19,7 @@ from attend.convert._compare import samples_differ_by, transformers_peer
 from attend.convert._fairseq import rename_stack
 from attend.convert._files import Keys, Renamed, generation_of, model_type, read_json, read_weights, shown
 from attend.convert._marian_transformers import ACTIVATIONS
-from attend.convert._sinusoids import ANGLES, recognise_sinusoids
+from attend.convert._sinusoids import recognise_sinusoids
 from attend.convert._source import Converted, Languages, Source, Tensors, model, stack
 
 FIRST_POSITION = 2

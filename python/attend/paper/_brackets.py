@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 import attend
 from attend.paper._cells import Result
+from attend.paper._treebanks import Node, simple_trees, word_of, words_of
 
 Array = NDArray[np.float64]
 
@@ -22,23 +22,23 @@ class Tree(NamedTuple):
 
 def trees(text: str) -> Iterator[Tree]:
     """Of a file of the Penn Treebank, without traces and function tags."""
-    open_at: list[tuple[str, int]] = []
-    words: list[str] = []
-    spans: list[tuple[int, int, str]] = []
-    for label, word, close in re.findall(r"\(\s*([^\s()]*)(?:\s+([^\s()]+)\s*\))?|(\))", text):
-        if close:
-            name, begin = open_at.pop()
-            if len(words) > begin and name:
-                spans.append((begin, len(words), re.sub(r"(?<=.)[-=].*", "", name)))
-            if not open_at:
-                if words:
-                    yield Tree(words, sorted(reversed(spans), key=lambda span: (span[0] - span[1], span[0])))
-                words, spans = [], []
-        elif word:
-            if label != "-NONE-":
-                words.append(word)
-        else:
-            open_at.append((label, len(words)))
+    for node in simple_trees(text):
+        spans: list[tuple[int, int, str]] = []
+        _add_spans(node, 0, spans)
+        yield Tree(words_of(node), sorted(spans, key=lambda span: (span[0] - span[1], span[0])))
+
+
+def _add_spans(node: Node, begin: int, spans: list[tuple[int, int, str]]) -> None:
+    """Adds constituents with a label, a node's before those in it, where its first word is `begin`."""
+    if word_of(node) is not None:
+        return
+    label, *children = node
+    if isinstance(label, str) and label:
+        spans.append((begin, begin + len(words_of(node)), label))
+    for child in children:
+        if isinstance(child, list):
+            _add_spans(child, begin, spans)
+            begin += len(words_of(child))
 
 
 def relations(tree: Tree) -> list[list[str]]:

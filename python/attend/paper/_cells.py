@@ -50,6 +50,10 @@ class Cells:
             self.used.append(self.processors[key])
         return self.results.get(key)
 
+    def processor_of(self, cell: str, settings: Result) -> str:
+        """What a result that there is was measured on."""
+        return self.processors[self.key(cell, settings)]
+
     def add(self, cell: str, settings: Result, result: Result) -> None:
         here = processor()
         line = json.dumps({"cell": cell, "settings": settings, "result": result, "processor": here}) + "\n"

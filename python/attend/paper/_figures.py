@@ -14,7 +14,7 @@ from attend._errors import UsageError
 from attend.paper import _permuted
 from attend.paper._brackets import Array, Relations, read_words, trees
 from attend.paper._cells import Result
-from attend.paper._heads import KINDS, Head, Importance, config_of, file_of, first_lines
+from attend.paper._heads import KINDS, STEPS, Head, Importance, config_of, file_of, first_lines
 from attend._plots import COLOURS, drawing
 from attend._report import MISSING, Block, Heading, Plot, Points, Report, Table, Text
 from attend.paper._sentences import ANAPHORA, DISTANCE, figure3, figure4, figure5, read
@@ -22,6 +22,7 @@ from attend.paper._work import Work
 
 PERMUTED_PAIRS = 100
 MOST_WORDS = 60  # of a treebank's sentence
+COSTLIEST, CHEAPEST = 8, 4  # heads in the table of what each is worth
 
 
 def statistics(work: Work, model: pathlib.Path) -> Result:
@@ -101,8 +102,11 @@ def importance_blocks(work: Work, model: pathlib.Path, data: dict[str, Any]) -> 
     points = importance.pruning(costs, whole)
     order = sorted(costs, key=lambda head: -costs[head])
     data["importance"] = {"bleu": whole, "costs": {head.name: costs[head] for head in order}, "pruning": points}
-    shown = [*order[:8], *order[-4:]] if len(order) > 12 else order
-    table = Table(["head", "kind", "BLEU it costs"], [[f"{head.layer}.{head.head}", KINDS[head.kind], f"{costs[head]:+.2f}"] for head in shown], words=(0, 1))
+    rows = [[f"{head.layer}.{head.head}", KINDS[head.kind], f"{costs[head]:+.2f}"] for head in order]
+    if len(rows) > COSTLIEST + CHEAPEST:
+        between = len(rows) - COSTLIEST - CHEAPEST
+        rows[COSTLIEST:-CHEAPEST] = [["…", f"{between} heads between these", "…"]]
+    table = Table(["head", "kind", "BLEU it costs"], rows, words=(0, 1))
     left = f" {len(costs)} of {len(importance.heads)} heads are measured." if len(costs) < len(importance.heads) else ""
     return [
         Text(f"The whole model has {whole:.2f} BLEU on the first {len(importance.source)} pairs of Multi30k's validation text (greedy search). A head is masked in a copy of the "

@@ -64,15 +64,26 @@ def heads_of(config: dict[str, Any]) -> list[Head]:
     return found
 
 
-def mask(tensors: bytearray, where: str, heads: Sequence[Head], config: dict[str, Any]) -> None:
-    """Makes the columns of W^O that read these heads zero, in the bytes of a model.safetensors."""
+def header_of(tensors: bytes | bytearray) -> tuple[dict[str, Any], int]:
+    """What a model.safetensors says of each tensor, and where their bytes begin."""
     length = int.from_bytes(tensors[:8], "little")
-    header = json.loads(tensors[8 : 8 + length])
+    return json.loads(tensors[8 : 8 + length]), 8 + length
+
+
+def check_type(model: pathlib.Path, heads: Sequence[Head]) -> None:
+    """Raises InputError where a head can't be masked, because its W^O is not in f32."""
+    header, _ = header_of((model / "model.safetensors").read_bytes())
+    found = {header[head.matrix]["dtype"] for head in heads} - {"F32"}
+    if found:
+        raise InputError(f"'{model}' has weights of type {found.pop()}, expected F32; name the model that it was quantized from")
+
+
+def mask(tensors: bytearray, heads: Sequence[Head], config: dict[str, Any]) -> None:
+    """Makes the columns of W^O that read these heads zero, in the bytes of a model.safetensors."""
+    header, start = header_of(tensors)
     for head in heads:
         entry = header[head.matrix]
-        if entry["dtype"] != "F32":
-            raise InputError(f"{where}: tensor '{head.matrix}' is of type {entry['dtype']}, expected F32; name the model that it was quantized from")
-        begin, end = (8 + length + offset for offset in entry["data_offsets"])
+        begin, end = (start + offset for offset in entry["data_offsets"])
         matrix = np.frombuffer(memoryview(tensors)[begin:end], dtype="<f4").reshape(entry["shape"])
         width = entry["shape"][1] // config["encoder" if head.kind == "encoder" else "decoder"]["heads"]
         matrix[:, (head.head - 1) * width : head.head * width] = 0
@@ -88,7 +99,7 @@ def without(model: pathlib.Path, heads: Sequence[Head]) -> Iterator[pathlib.Path
             if path.name.startswith("vocab") or path.name.endswith(".spm") or path.name == "tokenizer.json":
                 shutil.copy(path, folder)
         tensors = bytearray((model / "model.safetensors").read_bytes())
-        mask(tensors, str(model), heads, config_of(model))
+        mask(tensors, heads, config_of(model))
         (folder / "model.safetensors").write_bytes(tensors)
         config["sha256"]["model.safetensors"] = hashlib.sha256(tensors).hexdigest()
         config["sha256"].pop("samples.json", None)
@@ -102,6 +113,7 @@ class Importance:
     def __init__(self, work: Work, model: pathlib.Path) -> None:
         self.work, self.model, self.config, self.file = work, model, config_of(model), file_of(model)
         self.heads = heads_of(self.config)
+        check_type(model, self.heads)
         self.source, self.target = (first_lines(work, f"multi30k/val.{language}") for language in ("en", "de"))
 
     def bleu(self, name: str, heads: Sequence[Head]) -> float | None:

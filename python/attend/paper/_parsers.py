@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import multiprocessing
 import pathlib
+import re
 import signal
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -18,12 +19,18 @@ FIGURES = ("f1", "precision", "recall", "exact_match", "tagging_accuracy", "erro
 RAW_SENTENCES = 20000  # that are parsed at most, at equal distances in the text
 KEPT = 0.5  # share of them that trains: those whose trees the model finds likeliest, by symbol
 SILVER_SHARE = 0.5  # own trees in an epoch, for each of the treebank
-RAW_BEAM = 4
+USUAL_BEAM, RAW_BEAM = 21, 4  # of a recipe that names none, as the paper's; and for raw text
 CHUNK = 1000  # sentences that are parsed between two looks at the clock
 
 
 def recipe(bank: Bank) -> pathlib.Path:
     return RECIPES / "parsing" / f"{bank.name}.toml"
+
+
+def beam(bank: Bank) -> int:
+    """That validation and test search with."""
+    found = re.search(r"^beam_size = (\d+)", recipe(bank).read_text(encoding="utf-8"), flags=re.M)
+    return int(found[1]) if found else USUAL_BEAM
 
 
 def settings(work: Work, bank: Bank) -> Result:
@@ -110,8 +117,7 @@ _grammar: _pcfg.Grammar | None = None  # of a process that parses
 def _learn(path: pathlib.Path) -> None:
     global _grammar  # noqa: PLW0603
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that waits
-    with path.open(encoding="utf-8") as file:
-        _grammar = _pcfg.learn(file, parents=True)
+    _grammar = _pcfg.learn(_treebanks.simple_trees(path.read_text(encoding="utf-8")), parents=True)
 
 
 def _parse(line: str) -> str:

@@ -5,16 +5,15 @@ not the rest of the package."""
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 RARE = 3  # seen less often, a word lends its tag to unknown ones of its shape
 BEAM = 6.0  # natural logarithm: a label of a cell that is so much less likely than the best one is dropped
 
-Node = tuple[str, Any]  # a label, and a word or a list of nodes
+Node = list[Any]  # as _treebanks reads it: a label, and a word or nodes
 Scores = dict[str, tuple[float, Any]]  # of a cell: by label its log-probability, and what it was made of
 
 
@@ -28,33 +27,6 @@ class Grammar:
     priors: dict[str, float]  # of labels, for pruning
 
 
-def nodes_of(lines: Iterable[str]) -> Iterator[Node]:
-    """A tree a line, without traces and function tags."""
-    for line in lines:
-        stack: list[list[Any]] = [[None, []]]
-        for token in re.findall(r"\(|\)|[^\s()]+", line):
-            if token == "(":
-                stack.append([None, []])
-            elif token == ")":
-                node = stack.pop()
-                stack[-1][1].append(node)
-            elif stack[-1][0] is None:
-                stack[-1][0] = token
-            else:
-                stack[-1][1] = token
-        yield from (tree for tree in map(_simple, stack[0][1]) if tree)
-
-
-def _simple(node: list[Any]) -> Node | None:
-    label, children = node
-    name = label or "TOP"  # which evalb leaves out
-    name = name if name.startswith("-") else re.split("(?<=.)[-=|]", name)[0]
-    if isinstance(children, str):
-        return None if label == "-NONE-" else (name, children)
-    kept = [child for child in map(_simple, children) if child]
-    return (name, kept) if kept else None
-
-
 def shape(word: str) -> str:
     kinds = ("C" if word[:1].isupper() else "c") + ("d" if any(c.isdigit() for c in word) else "") + ("-" if "-" in word else "")
     return f"UNK{kinds}{word[-2:].lower() if word[-1:].isalpha() else ''}"
@@ -62,9 +34,9 @@ def shape(word: str) -> str:
 
 def _rules_of(node: Node, parent: str, parents: bool, rules: Counter[tuple[str, ...]], words: list[tuple[str, str]]) -> str:
     """Counts the node's rules and those below it; returns its symbol."""
-    label, children = node
-    if isinstance(children, str):
-        words.append((label, children))
+    label, children = node[0] or "TOP", node[1:]  # TOP evalb leaves out
+    if isinstance(children[0], str):
+        words.append((label, children[0]))
         return label
     name = f"{label}^{parent}" if parents else f"{label}^"
     parts = [_rules_of(child, label, parents, rules, words) for child in children]
@@ -87,11 +59,12 @@ def _lexicon(words: list[tuple[str, str]]) -> tuple[dict[str, dict[str, float]],
     return dict(emissions), {tag: math.log(count / tags[tag]) for tag, count in rare.items()}, tags
 
 
-def learn(lines: Iterable[str], parents: bool) -> Grammar:
+def learn(trees: Iterable[Node], parents: bool) -> Grammar:
+    """Of trees without traces and function tags."""
     rules: Counter[tuple[str, ...]] = Counter()
     roots: Counter[str] = Counter()
     words: list[tuple[str, str]] = []
-    for tree in nodes_of(lines):
+    for tree in trees:
         roots[_rules_of(tree, "", parents, rules, words)] += 1
     totals: Counter[str] = Counter()
     for (left, *_), count in rules.items():

@@ -18,10 +18,10 @@ def measure(model: pathlib.Path, head: Head, source: list[str], target: list[str
     try:
         import torch  # noqa: PLC0415
 
-        import attend.torch  # noqa: PLC0415
+        from attend.torch import load  # noqa: PLC0415
     except ModuleNotFoundError as error:
         raise UsageError("the test of permuted weights needs PyTorch, which is not installed: pip install torch") from error
-    translator, network = attend.Translator(model), attend.torch.load(model)
+    translator, network = attend.Translator(model), load(model)
     read, write = translator.source_vocabulary, translator.target_vocabulary
     if read is None or write is None:
         raise UsageError(f"'{model}' has no vocabulary, which texts need")

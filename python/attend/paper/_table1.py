@@ -19,7 +19,7 @@ def law_text(law: PowerLaw | None, exact: tuple[float, float] | None = None) -> 
 
 
 def complexity_table(measured: list[Measured]) -> Table:
-    rows = [[each.kind.name, each.kind.complexity, *(law_text(each.fit(figure), each.kind.exponents if figure != "peak_bytes" else None)
+    rows = [[each.kind.title, each.kind.complexity, *(law_text(each.fit(figure), each.kind.exponents if figure != "peak_bytes" else None)
                                                      for figure in layers.FIGURES)] for each in measured if each.kind.timed]
     return Table(["layer", "complexity per layer, paper", "forward, fitted", "backward, fitted", "peak memory, fitted"], rows, words=(0, 1))
 
@@ -29,7 +29,7 @@ def graph_table(measured: list[Measured]) -> Table:
     rows = []
     for each in measured:
         paths = {point["length"]: str(point["path_length"]) for point in each.graph}
-        rows.append([each.kind.name, each.kind.sequential, layers.sequential_text(each.graph) or MISSING, each.kind.path,
+        rows.append([each.kind.title, each.kind.sequential, layers.sequential_text(each.graph) or MISSING, each.kind.path,
                      *(paths.get(n, MISSING) for n in layers.GRAPH_LENGTHS)])
     return Table(["layer", "sequential operations, paper", "counted", "maximum path length, paper", *(f"n = {n}" for n in lengths)], rows, words=(0, 1, 3))
 
@@ -48,6 +48,8 @@ def notes() -> list[str]:
         f"Exponents are fitted by least squares of logarithms over n ≥ {layers.FITTED_LENGTH} and d ≥ {layers.FITTED_WIDTH}; below, calls of functions "
         "take most of the time. * marks one that is more than 0.3 from the paper's. Caches do that: a matrix that no longer fits is read from "
         "memory again and again.",
+        "† marks rows that the paper's table lacks. Its section 4 has the complexity of separable convolutions and the path of dilated ones; the rest of these "
+        "rows is derived in the same way.",
         f"Self-attention is of given queries, keys and values, as the paper counts it, with heads {layers.HEAD_WIDTH} wide: d decides how many. The row with "
         "projections adds the four products with weights, O(n d²), which are more than the attention itself while n is less than 2 d.",
         f"Restricted self-attention sees r = {layers.WINDOW} positions to each side. Blocks of queries are multiplied with the keys around them alone; "
@@ -73,7 +75,8 @@ def as_json(each: Measured) -> dict[str, object]:
     fits = {figure: law for figure in layers.FIGURES if (law := each.fit(figure)) is not None}
     return {
         "layer": each.kind.name, "kind": each.kind.bench,
-        "paper": {"complexity": each.kind.complexity, "sequential_operations": each.kind.sequential, "maximum_path_length": each.kind.path},
+        "paper": {"complexity": each.kind.complexity, "sequential_operations": each.kind.sequential, "maximum_path_length": each.kind.path,
+                  "row_of_its_table": each.kind.in_paper},
         "fitted": {figure: {"n": law.of_n, "d": law.of_d, "error_of_log": law.error} for figure, law in fits.items()},
         "measured": each.points, "left_out": each.left_out, "graph": each.graph}
 

@@ -7,11 +7,10 @@ import random
 from dataclasses import dataclass, field
 from typing import Any
 
-import attend
 from attend.paper._cells import Result
 from attend._plots import COLOURS, drawing
 from attend._report import MISSING, Plot, Table
-from attend.paper._work import OutOfTimeError, Work, time_limit
+from attend.paper._work import Work
 
 SYMBOLS = tuple("abcdefgh")
 DISTANCES = (2, 4, 6, 8, 12, 16, 24, 32, 48)  # of a symbol and its copy
@@ -95,14 +94,11 @@ def train(work: Work, model: Model, options: Result) -> Result | None:
     texts = work.settings.output / "runs" / "copy"
     texts.mkdir(parents=True, exist_ok=True)
     random_numbers = random.Random(1)
-    files = {f"{kind}_{side}": path for kind, count in (("train", TRAINING_PAIRS), ("valid", 16)) for side, path in write_pairs(
+    files: dict[str, Any] = {f"{kind}_{side}": path for kind, count in (("train", TRAINING_PAIRS), ("valid", 16)) for side, path in write_pairs(
         texts, kind, [pair(random_numbers.choice(DISTANCES), random_numbers.choice(SYMBOLS)) for _ in range(count)]).items()}
     folder = texts / f"{model.name}-{options['max_updates']}"
-    try:
-        with time_limit(work.budget.left()):
-            attend.train(output=folder, quiet=work.settings.quiet, threads=work.settings.threads, validate_every=options["max_updates"],
-                         checkpoint_every=max(1, options["max_updates"] // 4), **files, **options)
-    except OutOfTimeError:
+    _, finished = work.train(folder, validate_every=options["max_updates"], checkpoint_every=max(1, options["max_updates"] // 4), **files, **options)
+    if not finished:
         return None
     device = "engine" if model.preset == "tiny" else "cpu"
     parameters = work.attend("inspect", folder / "model")["parameters"]["total"]

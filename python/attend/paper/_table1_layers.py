@@ -31,16 +31,21 @@ class Kind:
     path: str
     exponents: tuple[float, float] | None  # of n and d in `complexity`, where it is one product
     timed: bool = True
+    in_paper: bool = True  # whether its table has the row
+
+    @property
+    def title(self) -> str:
+        return self.name + ("" if self.in_paper else " †")
 
 
 KINDS = (
     Kind("self-attention", "attention", "O(n² d)", "O(1)", "O(1)", (2, 1)),
     Kind("self-attention, restricted", "windowed_attention", "O(r n d)", "O(1)", "O(n/r)", (1, 1)),
     Kind("recurrent (LSTM)", "lstm", "O(n d²)", "O(n)", "O(n)", (1, 2)),
-    Kind("convolutional", "convolution", "O(k n d²)", "O(1)", "O(n/k)", (1, 2)),
-    Kind("convolutional, dilated", "dilated_convolution", "O(k n d²)", "O(1)", "O(log_k n)", (1, 2), timed=False),
-    Kind("separable convolution", "separable_convolution", "O(k n d + n d²)", "O(1)", "O(n/k)", None),
-    Kind("self-attention with its projections", "multi_head_attention", "O(n² d + n d²)", "O(1)", "O(1)", None),
+    Kind("convolutional", "convolution", "O(k n d²)", "O(1)", "O(log_k n) dilated, O(n/k) contiguous", (1, 2)),
+    Kind("convolutional, dilated", "dilated_convolution", "O(k n d²)", "O(1)", "O(log_k n)", (1, 2), timed=False, in_paper=False),
+    Kind("separable convolution", "separable_convolution", "O(k n d + n d²)", "O(1)", "O(n/k)", None, in_paper=False),
+    Kind("self-attention with its projections", "multi_head_attention", "O(n² d + n d²)", "O(1)", "O(1)", None, in_paper=False),
 )
 
 

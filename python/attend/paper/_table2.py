@@ -1,5 +1,5 @@
 """Table 2: translation quality and training cost, section 6.1. The operations of the paper's trainings, counted and as published, and
-how long this machine would take."""
+how long a processor would take."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def counted(work: Work, row: Published) -> Result:
 
 
 def measured_rate(work: Work, precision: str) -> Result:
-    """What training the base model reaches on this machine."""
+    """What training the base model reaches on this processor."""
     source, target = (work.text(f"multi30k/train.{side}") for side in ("en", "de"))
     with tempfile.TemporaryDirectory() as folder:
         vocabulary = pathlib.Path(folder) / "vocab.spm"
@@ -76,7 +76,7 @@ def measured_rate(work: Work, precision: str) -> Result:
 def measure_rate(work: Work, precision: str) -> Result | None:
     settings: dict[str, Any] = {"precision": precision, "threads": work.settings.threads, "updates": RATE_UPDATES, "batch": RATE_BATCH}
     name = f"table2/rate/{precision}"
-    return work.cell(name, settings, lambda: measured_rate(work, precision), chosen=work.chosen("rate"))
+    return work.placed_cell(name, settings, lambda: measured_rate(work, precision), chosen=work.chosen("rate"))
 
 
 # Where the plot's labels stand beside their points, but for those to the right of them.
@@ -94,14 +94,21 @@ def days(operations: float | None, rate: float | None) -> str:
 
 
 def rate_sentence(rates: dict[str, Result | None]) -> str:
-    parts = [
-        f"{rate['operations_per_s'] / 1e9:,.0f} GFLOP/s in {precision} ({100 * rate['operations_per_s'] / rate['products_per_s']:.0f} % of "
-        f"what its large matrix products reach, {rate['products_per_s'] / 1e9:,.0f})" for precision, rate in rates.items() if rate]
+    parts: dict[str, list[str]] = {}
+    for precision, rate in rates.items():
+        if rate:
+            parts.setdefault(f"{rate['processor']} (threads: {rate['threads']})", []).append(
+                f"{rate['operations_per_s'] / 1e9:,.0f} GFLOP/s in {precision} ({100 * rate['operations_per_s'] / rate['products_per_s']:.0f} % of "
+                f"what its large matrix products reach, {rate['products_per_s'] / 1e9:,.0f})")
     if not parts:
-        return "The rate of this machine is not measured yet."
-    first = next(rate for rate in rates.values() if rate)
-    return (f"This machine (threads: {first['threads']}) trains the base model at {' and '.join(parts)}, "
-            f"measured by `attend bench train` over {RATE_UPDATES} updates of {RATE_BATCH:,} tokens.")
+        return "How fast a processor trains the base model is not measured yet."
+    return " ".join(f"{where} trains the base model at {' and '.join(found)}." for where, found in parts.items()) + (
+        f" This is measured by `attend bench train` over {RATE_UPDATES} updates of {RATE_BATCH:,} tokens.")
+
+
+def price_sentence(best: Result | None, price: float) -> str:
+    where = "the processor" if best is None else f"{best['processor']} (threads: {best['threads']})"
+    return f"Days and dollars are of {where}. An hour of it is taken to cost {price:g} US dollars (`--price`)."
 
 
 def dollars(operations: float | None, rate: float | None, price: float) -> str:
@@ -162,7 +169,7 @@ ASSUMPTIONS = [
     f"The shared vocabulary has {VOCABULARY:,} tokens, as for English to German. English to French has 32,000, and so a little less to count.",
     "Hardware × time is the paper's estimate: 12 hours (base) or 3.5 days (big) on 8 P100 GPUs at 9.5 TFLOP/s each.",
     "The share used is the count over that estimate: what the GPUs did of what they could have done.",
-    "The published cost of a rival is such an estimate too. So days at peak are those of a machine that always runs at the rate of "
+    "The published cost of a rival is such an estimate too. So days at peak are those of a processor that always runs at the rate of "
     "its large matrix products, in the better precision. No count of a rival's operations is published.",
     "Of big, English to French, the paper's table has 41.8 BLEU and its text 41.0.",
     "Days and dollars of the second table go by the counted operations and the measured rate of training, in the better precision.",
@@ -189,13 +196,12 @@ def make(work: Work) -> Report:
     report = Report("Table 2: what the paper's trainings cost", data)
     report.blocks = [
         Text("The paper's Table 2 gives BLEU on newstest2014 and the floating-point operations of training, as time on the hardware times what "
-             "that hardware can do. Here are those numbers, and how long this machine would take."),
+             "that hardware can do. Here are those numbers, and how long the same would take on the processor whose rate was measured."),
         *([Heading("What would be measured"), Points(plan(work, rates, rivals))] if work.settings.dry_run else []),
-        Text(rate_sentence(rates)),
+        Text(rate_sentence(rates)), Text(price_sentence(best, work.settings.price)),
         published_table(best, work.settings.price),
         Heading("The Transformers, counted"),
         counted_table(counts, best, work.settings.price),
-        Text(f"An hour of this machine is taken to cost {work.settings.price:g} US dollars (`--price`)."),
         plot(counts),
         Heading("The rivals, trained here"),
         _rivals.table(rivals),

@@ -133,7 +133,7 @@ def measure(work: Work, rival: Rival) -> Outcome:
 
     def cell(ending: str, settings: Result, measuring: Callable[[], Result | None], saying: str) -> Result | None:
         row = rival.name + ending
-        return work.cell(f"table2/{row}", settings, measuring, saying, work.chosen(row))
+        return work.placed_cell(f"table2/{row}", settings, measuring, saying, work.chosen(row))
 
     whole = cell("", settings_of(rival, updates, SEEDS[0]), lambda: train_whole(work, rival, updates), f"trains {rival.title} for {updates:,} updates")
     seeds = [cell(SEEDED, settings_of(rival, part, seed), functools.partial(train, work, rival, part, seed),
@@ -208,14 +208,26 @@ def plot(found: list[Outcome]) -> Plot | None:
                             "would be ahead of these curves.")
 
 
+def places(found: list[Outcome]) -> list[str]:
+    """A note for each processor on which speeds were measured."""
+    by_processor: dict[tuple[str, str], list[str]] = {}
+    for what in ("training", "translating"):
+        for each in found:
+            result = each.speed if what == "training" else each.whole
+            if result is not None:
+                by_processor.setdefault((what, result["processor"]), []).append(each.rival.title)
+    return [f"Speeds of {what} were measured on {processor}: {', '.join(titles)}." for (what, processor), titles in by_processor.items()]
+
+
 def notes(work: Work, found: list[Outcome]) -> list[str]:
     updates = updates_of(work)
     return [
         f"The rivals here are trained on Multi30k English to German (29,000 pairs), lower-cased, with 6,000 shared BPE tokens, by the recipes of `recipes/rivals`: {updates:,} "
         "updates of at most 2,048 tokens each, products in bf16. BLEU is lower-cased "
         "sacreBLEU (13a) of test_2016_flickr, beam 5, α = 0.6, of the average of the three best checkpoints.",
+        "The LSTM is in GNMT's shape but for its depth: it has two layers on each side, so it is without the residual connections, which begin at layer 3.",
         f"Tokens a second of training are of `attend bench train` over {SPEED_UPDATES} updates with nothing beside it, and minutes are updates times what one took there; "
         "validations are left out. Validation BLEU decides when a goal is reached. Translating is by LibTorch on one thread for all "
         "three, the time to start among it. attend's own engine, which only the Transformer has, is not in this table.",
         f"A tenth is {max(1, updates // SHARE):,} updates with the learning rate falling to its end, validated ten times: mean and standard deviation of seeds 1 to 3, as far as they are measured.",
-        *trained_on_gpus({each.rival.title: each.whole for each in found})]
+        *places(found), *trained_on_gpus({each.rival.title: each.whole for each in found})]

@@ -18,6 +18,7 @@ from attend.paper._work import Work, json_lines
 FULL_VOCABULARY, VOCABULARY = 37000, 6000
 UPDATES = 8000  # where --updates is not given
 SEEDS = {"base": (1, 2, 3)}  # of the other rows 1
+ROW_MINUTES = 12  # where --row-minutes is not given
 VALIDATIONS = 4  # in a training, and as many checkpoints
 BLOCKS = {"A": "heads", "B": "width of keys", "C": "size", "D": "dropout and label smoothing"}
 TRAINING = {  # of every row; the paper's where Multi30k asks for nothing else
@@ -184,13 +185,19 @@ def plot(outcomes: list[Outcome]) -> Plot:
             axis.margins(x=0.1)
             axis.set_yticks(places, [f"{each.row.name}   {each.row.change.split(',')[0] if each.row.name not in ('base', 'big') else ''}" for each in measured])
             axis.grid(visible=False, axis="y")
-    return Plot(result.svg, "How far each row is from the base: hollow in the paper, filled here. Colours are blocks; the band is the standard "
-                "deviation of the base's seeds here.")
+    return Plot(result.svg, "How far each row is from the base: hollow in the paper, filled here. Rows are labelled by the paper's change; the filled dot is of "
+                "the change that the table has under “here”. Colours are blocks; the band is the standard deviation of the base's seeds here.")
 
 
 def minutes_text(outcomes: list[Outcome]) -> str:
+    """How long the trainings took, and whether that is more than a row usually may."""
     minutes = [run["minutes"] for each in outcomes for run in each.runs]
-    return f"The trainings took {min(minutes):.0f} to {max(minutes):.0f} minutes each. " if minutes else ""
+    if not minutes:
+        return ""
+    longer = sum(each > ROW_MINUTES for each in minutes)
+    return f"The trainings took {min(minutes):.0f} to {max(minutes):.0f} minutes each. " + (
+        f"{longer} of them took more than the {ROW_MINUTES} minutes that a row has where `--row-minutes` is not given. attend's own run had "
+        "`--row-minutes 60`, on one thread beside other work. " if longer else "")
 
 
 def notes(work: Work, outcomes: list[Outcome]) -> list[str]:
@@ -198,7 +205,7 @@ def notes(work: Work, outcomes: list[Outcome]) -> list[str]:
         "The base here is 4 layers, 128 wide, 4 heads, d_ff 256. Each row changes it in the paper's proportion. Numbers of heads are whole, so "
         "one head is a quarter of the base, not an eighth; 2, 4 and 8 of 6 layers become 1, 3 and 5 of 4.",
         f"Every row trains for {updates_of(work):,} updates of at most {TRAINING['batch_tokens']:,} tokens, padding included, with the paper's schedule (noam, "
-        f"{TRAINING['warmup_updates']:,} updates of warm-up), Adam and label smoothing; big gets no more than the others, three times as many in the paper. "
+        f"{TRAINING['warmup_updates']:,} updates of warm-up), Adam and label smoothing. That is as many for big as for the others; the paper's big has three times as many updates as its base. "
         f"{minutes_text(outcomes)}* marks one that `--row-minutes` stopped, which has its last validation's figures.",
         f"Text is Multi30k English to German, lower-cased, with {VOCABULARY:,} shared BPE tokens, {TRAINING['precision']} products. Perplexity is of a token of its validation "
         f"text (1,014 pairs), BLEU is lower-cased sacreBLEU (13a) of the same, beam {TRAINING['beam_size']}, α = {TRAINING['length_penalty']}. Nothing is averaged, as in the paper.",

@@ -116,9 +116,19 @@ def plan(work: Work, outcomes: list[Outcome]) -> list[str]:
     """What would be measured now."""
     updates = f"{work.settings.updates:,} updates" if work.settings.updates else "the updates of the recipe"
     what = {"": f"attend train --config {{0}}.toml, {updates}", "-pcfg": "a grammar of the training trees, and CKY over the test",
-            "-silver": f"attend parse over {_parsers.RAW_SENTENCES:,} sentences of {{1}} at most, and the same training with those trees"}
+            "-silver": f"attend parse over up to {_parsers.RAW_SENTENCES:,} sentences of {{1}}, and the same training with those trees"}
+    chosen = {each.row for each in outcomes if work.chosen(each.row)}
+    chosen |= {row.removesuffix("-silver") for row in chosen}  # whose parser parses the raw text
     return [f"{each.row}: {what[each.ending].format(each.bank.name, ' and '.join(each.bank.raw_texts))}" for each in outcomes
-            if each.result is None and work.chosen(each.row)]
+            if each.result is None and each.row in chosen]
+
+
+def beams() -> str:
+    """Which treebanks are searched with which beam."""
+    titles: dict[int, list[str]] = {}
+    for bank in BANKS:
+        titles.setdefault(_parsers.beam(bank), []).append(bank.title)
+    return ", ".join(f"{' and '.join(found)} {beam}" for beam, found in titles.items())
 
 
 def notes(outcomes: list[Outcome]) -> list[str]:
@@ -128,16 +138,17 @@ def notes(outcomes: list[Outcome]) -> list[str]:
         "The treebanks are smaller than the paper's WSJ (40,000 trees, 950,000 words), but for IcePaHC: the Penn Treebank's sample has 3,396 trees of 81,793 words, CRAFT "
         "18,951 of 493,365 and IcePaHC some 58,000 of 810,000. Splits: WSJ files 1 to 159, 160 to 179 and 180 to 199; CRAFT's own; IcePaHC's by the last "
         f"digit of a tree's number, 8 to validate and 9 to test. Training leaves out trees of IcePaHC with more than {LONGEST} words; tests have all lengths.",
-        "The parsers have 4 + 3 layers, 192 wide. They are trained on the trees alone, with tags, from nothing else, as `recipes/parsing` says. Their search is the paper's "
-        "within well-formed trees over the words: no output is anything else.",
+        "The parsers have 4 + 3 layers, 192 wide. They are trained on the trees alone, with tags, from nothing else, as `recipes/parsing` says. Their search "
+        f"keeps within well-formed trees over the words: no output is anything else. Beams are {beams()}; the paper's is 21. The length penalty is the paper's, 0.3.",
         f"The PCFG is read off the same training trees, with the parent's label on each constituent and one sibling to the left where it is made binary (Klein and Manning "
         f"2003). Words seen less than {RARE} times lend their tags to unknown words of the same shape. CKY drops labels of a cell that are e^{BEAM:g} times less likely than "
         "its best.",
-        f"Semi-supervised: the trained parser, in int8 with a beam of {_parsers.RAW_BEAM}, parses {_parsers.RAW_SENTENCES:,} sentences of {SHORTEST_RAW} to {LONGEST_RAW} "
-        f"words at most, at equal distances in the text: WikiText-2's without unknown words, and for CRAFT its dev part's, without their trees, too. The "
-        f"{100 * _parsers.KEPT:g} % with the highest log-probability for each symbol are added to the treebank, with a weight that makes {_parsers.SILVER_SHARE:g} of them "
-        "an epoch for each gold tree. Recipe and updates are the same, so own trees take updates from gold ones. CRAFT's checkpoints are chosen on its dev part, whose "
-        "text, not trees, such a training has seen.",
+        f"Semi-supervised: the trained parser, in int8 with a beam of {_parsers.RAW_BEAM}, parses up to {_parsers.RAW_SENTENCES:,} sentences of raw text. They have "
+        f"{SHORTEST_RAW} to {LONGEST_RAW} words and are taken at equal distances. The text is WikiText-2 without sentences that have unknown words, and for CRAFT also "
+        "the sentences of its dev part, without their trees. "
+        f"The {100 * _parsers.KEPT:g} % with the highest log-probability for each symbol are added to the treebank. In an epoch they are "
+        f"{_parsers.SILVER_SHARE:g} times as many as the treebank's trees. Recipe and updates are the same, so own trees take updates from the others. CRAFT's checkpoints are "
+        "chosen on its dev part, whose text, not trees, such a training has seen.",
         *trained_on_gpus({f"{each.bank.title} ({KINDS[each.ending]})": each.result for each in outcomes})]
 
 

@@ -7,67 +7,103 @@ import gzip
 import lzma
 import pathlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 PARTS = {"train": "train", "dev": "valid", "test": "test"}  # of a corpus, and as files are called
 LONGEST = 100  # words of a tree of IcePaHC to train on; validation and test have all
 SHORTEST_RAW, LONGEST_RAW = 5, 40  # words of a sentence without a tree
 
-Node = list["str | Node"]  # a label, and what stands in its bracket: a word or nodes
+Node = list["str | Node"]  # a label, which may be empty, and what stands in its bracket: a word or nodes
 
 
-def trees_in(text: str) -> Iterator[str]:
-    """Each outermost bracket on one line; a word may hold a blank of another kind."""
-    depth, begin = 0, 0
-    for found in re.finditer(r"[()]", text):
-        if found[0] == "(":
-            begin = found.start() if depth == 0 else begin
-            depth += 1
+def nodes_in(text: str) -> Iterator[Node]:
+    """Each outermost bracket. A word may hold a blank that is not one of ASCII."""
+    open_nodes: list[Node] = []
+    for found in re.finditer(r"\([ \t\r\n]*([^ \t\r\n()]*)|([^ \t\r\n()]+)|\)", text):
+        if found[1] is not None:
+            open_nodes.append([found[1]])
+        elif not open_nodes:
+            continue
+        elif found[2] is not None:
+            open_nodes[-1].append(found[2])
         else:
-            depth -= 1
-            if depth == 0:
-                yield re.sub("[ \t\r\n]+", " ", text[begin : found.end()])
+            node = open_nodes.pop()
+            if open_nodes:
+                open_nodes[-1].append(node)
+            else:
+                yield node
 
 
-def without_outermost(tree: str) -> str:
-    inner = re.fullmatch(r"\( ?(\(.*\)) ?\)", tree)
-    return inner[1] if inner and len(list(trees_in(inner[1]))) == 1 else tree
+def word_of(node: Node) -> str | None:
+    """None: it is a constituent."""
+    return node[1] if len(node) == 2 and isinstance(node[1], str) else None
 
 
-def words_of(tree: str) -> list[str]:
-    return [word for tag, word in re.findall(r"\(([^\s()]+) ([^\s()]+)\)", tree) if tag != "-NONE-"]
+def words_of(node: Node) -> list[str]:
+    """All below it, without traces."""
+    word = word_of(node)
+    if word is not None:
+        return [] if node[0] == "-NONE-" else [word]
+    return [word for child in node if isinstance(child, list) for word in words_of(child)]
 
 
-def treebank(data: pathlib.Path) -> Iterator[tuple[str, str]]:
+def without_outermost(node: Node) -> Node:
+    """What stands alone in a bracket without a label."""
+    return node[1] if len(node) == 2 and node[0] == "" and isinstance(node[1], list) else node
+
+
+def line_of(node: Node) -> str:
+    label, *children = node
+    return f"({label} {' '.join(child if isinstance(child, str) else line_of(child) for child in children)})"
+
+
+def simple_trees(text: str) -> Iterator[Node]:
+    """Each tree without traces and function tags."""
+    yield from (tree for tree in map(_simple, nodes_in(text)) if tree is not None)
+
+
+def _simple(node: Node) -> Node | None:
+    label, word = node[0], word_of(node)
+    assert isinstance(label, str)
+    if label == "-NONE-":
+        return None
+    name = label if label.startswith("-") else re.split("(?<=.)[-=|]", label)[0]
+    if word is not None:
+        return [name, word]
+    kept = [each for child in node if isinstance(child, list) and (each := _simple(child)) is not None]
+    return [name, *kept] if kept else None
+
+
+def treebank(data: pathlib.Path) -> Iterator[tuple[str, Node]]:
     """The Penn Treebank's sample, by its lists of files."""
     folder = data / "treebank"
     for part in PARTS:
         for name in (folder / f"{part}.list").read_text(encoding="utf-8").split():
-            for tree in trees_in((folder / name).read_text(encoding="utf-8")):
+            for tree in nodes_in((folder / name).read_text(encoding="utf-8")):
                 yield part, without_outermost(tree)
 
 
-def craft(data: pathlib.Path) -> Iterator[tuple[str, str]]:
+def craft(data: pathlib.Path) -> Iterator[tuple[str, Node]]:
     """By its own split."""
     for part in PARTS:
         with gzip.open(data / "craft-treebank" / f"{part}.mrg.gz", "rt", encoding="utf-8") as file:
-            for tree in trees_in(file.read()):
+            for tree in nodes_in(file.read()):
                 yield part, without_outermost(tree)
 
 
-def icepahc(data: pathlib.Path) -> Iterator[tuple[str, str]]:
+def icepahc(data: pathlib.Path) -> Iterator[tuple[str, Node]]:
     """By the last digit of the number that ends a tree's ID: 8 dev, 9 test. What has no number is left out."""
     with lzma.open(data / "icepahc" / "finished.psd.xz", "rt", encoding="utf-8") as file:
         text = file.read()
-    for tree in trees_in(text):
-        number = re.search(r"\(ID [^\s()]*?(\d)\)", tree)
-        node = _penn(_node(tree))
-        if number is None or node is None:
+    for tree in nodes_in(text):
+        names = [word_of(child) or "" for child in tree if isinstance(child, list) and child[0] == "ID"]
+        node = _penn(tree)
+        if node is None or not names or not names[0][-1:].isdigit():
             continue
-        part = {"8": "dev", "9": "test"}.get(number[1], "train")
-        line = without_outermost(_line(node))
-        if part != "train" or len(words_of(line)) <= LONGEST:
-            yield part, line
+        part = {"8": "dev", "9": "test"}.get(names[0][-1], "train")
+        kept = without_outermost(node)
+        if part != "train" or len(words_of(kept)) <= LONGEST:
+            yield part, kept
 
 
 TREEBANKS = {"treebank": treebank, "craft": craft, "icepahc": icepahc}
@@ -75,34 +111,18 @@ TREEBANKS = {"treebank": treebank, "craft": craft, "icepahc": icepahc}
 
 def write(name: str, data: pathlib.Path, directory: pathlib.Path) -> None:
     """train.trees, valid.trees and test.trees, and test.words, the words of the test's sentences."""
-    lines: dict[str, list[str]] = {part: [] for part in PARTS}
+    trees: dict[str, list[Node]] = {part: [] for part in PARTS}
     for part, tree in TREEBANKS[name](data):
         if words_of(tree):
-            lines[part].append(tree)
+            trees[part].append(tree)
     directory.mkdir(parents=True, exist_ok=True)
     for part, file in PARTS.items():
-        _write_lines(directory / f"{file}.trees", lines[part])
-    _write_lines(directory / "test.words", [" ".join(words_of(tree)) for tree in lines["test"]])
+        _write_lines(directory / f"{file}.trees", map(line_of, trees[part]))
+    _write_lines(directory / "test.words", (" ".join(words_of(tree)) for tree in trees["test"]))
 
 
-def _write_lines(path: pathlib.Path, lines: list[str]) -> None:
+def _write_lines(path: pathlib.Path, lines: Iterable[str]) -> None:
     path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
-
-
-def _node(tree: str) -> Node:
-    """The outermost bracket may lack a label: then it is empty."""
-    stack: list[Node] = [[""]]
-    for bracket, label, word, close in re.findall(r"(\()\s*([^\s()]*)|([^\s()]+)|(\))", tree):
-        if bracket:
-            stack.append([label])
-        elif close:
-            node = stack.pop()
-            stack[-1].append(node)
-        else:
-            stack[-1].append(word)
-    node = stack[0][1]
-    assert isinstance(node, list)
-    return node
 
 
 def _penn(node: Node) -> Node | None:
@@ -112,19 +132,14 @@ def _penn(node: Node) -> Node | None:
     assert isinstance(label, str)
     if label in ("ID", "CODE", "META"):
         return None
-    if len(children) == 1 and isinstance(children[0], str):
-        word = children[0]
+    word = word_of(node)
+    if word is not None:
         if word == "0" or re.match(r"\*(?!-\*$)", word):
             return [label, ["-NONE-", word]]
         cut = re.fullmatch(r"(.+)-(.+)", word)
         return ["''" if label == '"' else label, re.sub("</?dash/?>", "–", cut[1] if cut else word)]
     kept = [each for child in children if isinstance(child, list) and (each := _penn(child)) is not None]
     return [label, *kept] if kept else None
-
-
-def _line(node: Node) -> str:
-    label, *children = node
-    return f"({label} {' '.join(child if isinstance(child, str) else _line(child) for child in children)})"
 
 
 def wikitext(data: pathlib.Path) -> Iterator[list[str]]:
@@ -170,4 +185,4 @@ RAW_TEXTS = {"wikitext2": wikitext, "craft-dev": craft_dev}
 
 def write_raw(name: str, data: pathlib.Path, path: pathlib.Path) -> None:
     """A sentence a line, its words divided by blanks."""
-    _write_lines(path, [" ".join(words) for words in RAW_TEXTS[name](data)])
+    _write_lines(path, (" ".join(words) for words in RAW_TEXTS[name](data)))

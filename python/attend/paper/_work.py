@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import difflib
 import hashlib
 import json
 import pathlib
@@ -106,7 +107,8 @@ class Work:
         """Raises ConfigurationError for one of --rows that the table has not."""
         unknown = [row for row in self.settings.rows if row not in names]
         if unknown:
-            raise ConfigurationError(f"--rows has '{unknown[0]}', expected some of {', '.join(names)}")
+            meant = "".join(f"; did you mean '{name}'?" for name in difflib.get_close_matches(unknown[0], names, 1))
+            raise ConfigurationError(f"--rows has '{unknown[0]}', expected some of {', '.join(names)}{meant}")
 
     def chosen(self, row: str) -> bool:
         """Whether it is to be measured: all are, unless --rows names some."""
@@ -116,6 +118,11 @@ class Work:
         """What was measured, before or, where it is chosen, now; None: there is no time left for it, or it ended before `measure` did."""
         found = self.cells.find(name, settings)
         return self.measure(name, settings, measure, saying) if found is None and chosen else found
+
+    def placed_cell(self, name: str, settings: Result, measure: Callable[[], Result | None], saying: str = "", chosen: bool = True) -> Result | None:
+        """The same with the processor that it was measured on, which may be another one than this machine's."""
+        found = self.cell(name, settings, measure, saying, chosen)
+        return None if found is None else found | {"processor": self.cells.processor_of(name, settings)}
 
     def measure(self, name: str, settings: Result, measure: Callable[[], Result | None], saying: str = "") -> Result | None:
         """What is measured now, whatever was before."""
