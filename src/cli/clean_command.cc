@@ -105,6 +105,25 @@ void CheckModels(const CleanOptions& options) {
     Refuse("scores are of pairs; give --target, or leave the models out");
 }
 
+// Rules that say nothing of what is read.
+void CheckRules(const CleanOptions& options, const CommandLine& command_line) {
+  const CorpusFilters& lengths = options.rules.lengths;
+  if (lengths.max_length > 0 && lengths.min_length > lengths.max_length) {
+    Refuse(fmt::format("min_length is {}, above the max_length of {}: no line could be kept",
+                       lengths.min_length, lengths.max_length));
+  }
+  if (command_line.IsSet("type") && !options.has_models())
+    Refuse("type is of models; give --model and --reverse-model, too");
+  if (!options.target.empty() || !options.pairs.empty()) return;
+  for (const char* name : {"target_language", "numbers", "keep_copies", "max_length_ratio"}) {
+    if (command_line.IsSet(name))
+      Refuse(fmt::format("{} is of pairs; give --target, or leave it out", name));
+  }
+  if (options.rules.duplicates == Duplicates::kTarget ||
+      options.rules.duplicates == Duplicates::kEither)
+    Refuse("duplicates of targets are of pairs; give --target, or take source");
+}
+
 // The files to read.
 std::vector<std::string> InputsOf(const CleanOptions& options, const CommonOptions& common) {
   if (options.pairs.empty() == options.source.empty())
@@ -390,6 +409,7 @@ void Run(const CleanOptions& options, const CommonOptions& common,
          const CommandLine& command_line) {
   const int threads = common.ThreadCount();
   CheckModels(options);
+  CheckRules(options, command_line);
   const std::vector<std::string> paths = InputsOf(options, common);
   CheckOutputs(options, paths);
   const bool asked = command_line.IsSet("detect_language");

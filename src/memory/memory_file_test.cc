@@ -100,7 +100,7 @@ TEST(MemoryFileTest, ATmxThatSaysTooLittleOrIsNoneIsRefused) {
   const auto path = Written("three.tmx", Tmx(three, "*all*"));
   EXPECT_THAT(ErrorOf(path), HasSubstr("three.tmx:2: the file does not say which language is the "
                                        "source"));
-  EXPECT_THAT(ErrorOf(path, "en"), HasSubstr("in 'de' and 'fr'; name the target language"));
+  EXPECT_THAT(ErrorOf(path, "en"), HasSubstr("in 'de' and 'fr'; name one as the target language"));
   EXPECT_EQ(TextOf(*LoadMemory(path, "en", "fr")), "a|c\n");
   EXPECT_THAT(ErrorOf(Written("cut.tmx", Tmx(three).substr(0, 150))),
               HasSubstr("no well-formed XML"));

@@ -163,8 +163,10 @@ class TmxReader {
       if (&one == &*source) continue;
       if (!target_.empty() && !Takes(target_, one.language)) continue;
       if (target_.empty() && target != nullptr && target->language != one.language) {
-        Refuse(fmt::format("a unit has translations in '{}' and '{}'; name the target language",
-                           Excerpt(target->language), Excerpt(one.language)));
+        Refuse(
+            fmt::format("a unit has translations in '{}' and '{}'; name one as the target language "
+                        "(memory_target)",
+                        Excerpt(target->language), Excerpt(one.language)));
       }
       if (target == nullptr) target = &one;
     }
