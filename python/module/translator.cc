@@ -48,15 +48,17 @@ nb::list LinksOf(const std::vector<AlignmentLink>& alignment) {
   return links;
 }
 
-nb::object ResultOf(const Translation& translation) {
+// The hypotheses have a quality where `quality` was asked for.
+nb::object ResultOf(const Translation& translation, bool quality) {
   const nb::object make = PythonClass(kResultsModule, "Hypothesis");
   nb::list hypotheses;
   for (const Hypothesis& hypothesis : translation.hypotheses) {
-    hypotheses.append(Make(
-        make, StrOf(hypothesis.text), hypothesis.score, hypothesis.log_probability, hypothesis.ids,
-        hypothesis.finished, LinksOf(hypothesis.alignment), hypothesis.protected_spans,
-        hypothesis.protected_kept, hypothesis.terms, hypothesis.terms_kept, hypothesis.quality,
-        hypothesis.word_quality, hypothesis.DoubtfulWords()));
+    const std::optional<double> asked = quality ? std::optional(hypothesis.quality) : std::nullopt;
+    hypotheses.append(Make(make, StrOf(hypothesis.text), hypothesis.score,
+                           hypothesis.log_probability, hypothesis.ids, hypothesis.finished,
+                           LinksOf(hypothesis.alignment), hypothesis.protected_spans,
+                           hypothesis.protected_kept, hypothesis.terms, hypothesis.terms_kept,
+                           asked, hypothesis.word_quality, hypothesis.DoubtfulWords()));
   }
   return Make(PythonClass(kResultsModule, "Translation"), nb::tuple(hypotheses),
               translation.divided, translation.unknown_characters.size());
@@ -102,7 +104,7 @@ class LineStream {
       }
     }
     if (ready_.empty()) throw nb::stop_iteration();
-    nb::object next = ResultOf(ready_.front());
+    nb::object next = ResultOf(ready_.front(), options_.translation.quality);
     ready_.pop_front();
     return next;
   }
@@ -171,7 +173,8 @@ nb::object TranslateOne(const ModelRunner& self, const nb::str& text, nb::kwargs
     prefixes.push_back(TextOf(prefix));
   }
   Windows windows;
-  return ResultOf(TranslateWindow(self, texts, 0, options, &windows, prefixes).at(0));
+  return ResultOf(TranslateWindow(self, texts, 0, options, &windows, prefixes).at(0),
+                  options.translation.quality);
 }
 
 nb::object AlternativesOf(const ModelRunner& self, const nb::str& text, const nb::str& prefix,
@@ -185,7 +188,7 @@ nb::object AlternativesOf(const ModelRunner& self, const nb::str& text, const nb
     options.stop = stop;
     found = self.translator().Alternatives(source, begin, count, options);
   });
-  return ResultOf(found);
+  return ResultOf(found, options.quality);
 }
 
 nb::list TranslateList(const ModelRunner& self, const nb::iterable& texts, nb::kwargs arguments) {
@@ -210,7 +213,7 @@ nb::list TranslateList(const ModelRunner& self, const nb::iterable& texts, nb::k
          TranslateWindow(self, window, static_cast<int64_t>(begin), options, &windows,
                          prefixes.empty() ? std::span<const std::string>()
                                           : std::span(prefixes).subspan(begin, window.size()))) {
-      results.append(ResultOf(translation));
+      results.append(ResultOf(translation, options.translation.quality));
     }
     begin += window.size();
   }
