@@ -334,6 +334,10 @@ void BindMaking(TranslatorClass& translator) {
           "instruction_set",
           [](const ModelRunner& self) { return self.translator().instruction_set(); },
           "The instruction set that runs, such as 'avx2'.")
+      .def_prop_ro(
+          "languages", [](const ModelRunner& self) { return nb::tuple(StrsOf(self.languages())); },
+          nb::sig("def languages(self, /) -> tuple[str, ...]"),
+          "Source and target, such as ('en', 'de'); empty where the model does not name them.")
       .def("__repr__", [](const ModelRunner& self) { return StrOf(self.Repr("Translator")); })
       .def_prop_ro("source_vocabulary", &VocabularyOf<&ModelRunner::source_vocabulary>,
                    nb::sig("def source_vocabulary(self, /) -> Vocabulary | None"),

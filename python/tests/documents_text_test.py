@@ -119,6 +119,22 @@ def test_languages_of_xliff_must_agree(tmp_path, version, unit, attributes):
     assert targets(translated(source, source_language="en-GB", target_language="de_AT").read_text()) == ["ONE"]
 
 
+@pytest.mark.parametrize(("name", "content", "said"), [
+    ("a.tmx", '<tmx version="1.4"><header srclang="en"/><body><tu><tuv xml:lang="en"><seg>one</seg></tuv></tu></body></tmx>', 'xml:lang="{}"'),
+    ("a.po", 'msgid ""\nmsgstr "Language: en\\n"\n\nmsgid "one"\nmsgstr ""\n', '"Language: {}\\n"'),
+    ("a.xlf", xliff('<trans-unit id="1"><source>one</source></trans-unit>', attributes='source-language="en"'), 'target-language="{}"'),
+])
+def test_documents_say_the_language_of_the_model(tmp_path, name, content, said):
+    source = text_file(tmp_path, name, content)
+    for wanted, written in ((None, "pt"), ("pt-BR", "pt-BR"), ("por", "por")):
+        assert said.format(written) in translated(source, languages=("en", "pt"), target_language=wanted).read_text()
+    (tmp_path / f"out-{name}").unlink()
+    with pytest.raises(attend.UsageError, match="target_language is de, but the model translates to pt"):
+        translated(source, languages=("en", "pt"), target_language="de")
+    assert not (tmp_path / f"out-{name}").exists()
+    assert said.format("de") in translated(source, languages=("en",), target_language="de").read_text()
+
+
 def test_a_source_that_is_missing(tmp_path):
     with pytest.raises(attend.InputError, match=r"a\.tsv.*No such file"):
         attend.translate_file(Stub(), tmp_path / "a.tsv", text_file(tmp_path, "b.tsv", "one"))

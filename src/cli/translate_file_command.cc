@@ -30,7 +30,8 @@ FieldList Fields(TranslateFileOptions& options) {
            "the language to translate from, such as en, for a TMX file that does not name it")
       .Add("target_language", &options.target_language,
            "the language that the model translates to, such as de, for files that say so; by "
-           "default what the model's config.json names")
+           "default what the model's config.json names, of which it may be a variant (de-AT) and "
+           "no other language")
       .Add("retranslate", &options.retranslate,
            "translate what has a translation, too: in XLIFF, TMX, PO and TSV")
       .Add("glossary", &options.glossary,

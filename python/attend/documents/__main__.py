@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import pathlib
 import sys
 from typing import Any
 
@@ -14,13 +13,8 @@ from attend.documents import translate_file
 
 # What the model is loaded with, and what only this command knows; all else are options of Translator.translate.
 _LOADING = ("threads", "type", "adapter", "protect", "shortlist")
-_OWN = ("model", "source", "target", "quiet", "source_language", "target_language", "retranslate", "glossary")
-
-
-def _target_language(model: str) -> str | None:
-    """What the model translates to, where it names two languages."""
-    languages = json.loads((pathlib.Path(model) / "config.json").read_text(encoding="utf-8"))["model"].get("languages", [])
-    return languages[1] if len(languages) == 2 else None
+_OWN = (
+    "model", "source", "target", "quiet", "source_language", "target_language", "retranslate", "glossary", "memory", "memory_source", "memory_target")
 
 
 def _run(options: dict[str, Any]) -> None:
@@ -30,7 +24,7 @@ def _run(options: dict[str, Any]) -> None:
         searching["glossary"] = Glossary(options["glossary"])
     count = translate_file(
         translator, options["source"], options["target"], source_language=options["source_language"] or None,
-        target_language=options["target_language"] or _target_language(options["model"]), retranslate=options["retranslate"], **searching)
+        target_language=options["target_language"] or None, retranslate=options["retranslate"], **searching)
     if not options["quiet"]:
         say(f"wrote {options['target']}: {count} text{'' if count == 1 else 's'} translated")
 
