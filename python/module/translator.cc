@@ -29,6 +29,7 @@ namespace {
 TextOptions TextOptionsOf(nb::kwargs arguments, const char* where) {
   TextOptions options;
   options.translation.glossary = TakeGlossary(&arguments);
+  options.lines.memory = TakeMemory(&arguments);
   SetOptions(Fields(options), arguments, where);
   CheckTranslationOptions(options.translation);
   return options;
@@ -375,21 +376,22 @@ void BindTranslating(TranslatorClass& translator) {
       "Translates a line of text, or a list of them. A Translation is a str of the best output,\n"
       "which knows its score, its alignment and the other hypotheses. Outputs begin with the\n"
       "words of target_prefix, of a list of texts with those of each; such texts are not divided.\n"
-      "They hold the terms of the glossary that their texts have.",
+      "They hold the terms of the glossary that their texts have. A text of the memory gets its\n"
+      "target; others are read with their match where the model reads matches.",
       fields);
   translator
       .def("translate", &TranslateOne, nb::arg("text"), nb::arg("options"),
            nb::sig(fmt::format("def translate(self, text: str, {}, target_prefix: str = '', "
-                               "glossary: Glossary | None = None) -> "
-                               "attend._results.Translation",
+                               "glossary: Glossary | None = None, memory: TranslationMemory | None "
+                               "= None) -> attend._results.Translation",
                                keywords)
                        .c_str()),
            help.c_str())
       .def("translate", &TranslateList, nb::arg("texts"), nb::arg("options"),
            nb::sig(fmt::format("def translate(self, texts: collections.abc.Iterable[str], {}, "
                                "target_prefix: collections.abc.Iterable[str] = (), "
-                               "glossary: Glossary | None = None) -> "
-                               "list[attend._results.Translation]",
+                               "glossary: Glossary | None = None, memory: TranslationMemory | None "
+                               "= None) -> list[attend._results.Translation]",
                                keywords)
                        .c_str()),
            help.c_str())
@@ -401,8 +403,8 @@ void BindTranslating(TranslatorClass& translator) {
           },
           nb::arg("lines"), nb::arg("options"),
           nb::sig(fmt::format("def translate_lines(self, lines: collections.abc.Iterable[str], {}, "
-                              "glossary: Glossary | None = None) -> "
-                              "collections.abc.Iterator[attend._results.Translation]",
+                              "glossary: Glossary | None = None, memory: TranslationMemory | None "
+                              "= None) -> collections.abc.Iterator[attend._results.Translation]",
                               keywords)
                       .c_str()),
           OptionsHelp(

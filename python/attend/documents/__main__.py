@@ -6,7 +6,7 @@ import json
 import sys
 from typing import Any
 
-from attend import Glossary, Translator
+from attend import Glossary, TranslationMemory, Translator
 from attend._command import run
 from attend._say import say
 from attend.documents import translate_file
@@ -22,6 +22,8 @@ def _run(options: dict[str, Any]) -> None:
     searching = {name: value for name, value in options.items() if name not in _LOADING + _OWN}
     if options["glossary"]:
         searching["glossary"] = Glossary(options["glossary"])
+    if options["memory"]:
+        searching["memory"] = TranslationMemory(options["memory"], options["memory_source"], options["memory_target"])
     count = translate_file(
         translator, options["source"], options["target"], source_language=options["source_language"] or None,
         target_language=options["target_language"] or None, retranslate=options["retranslate"], **searching)
