@@ -87,9 +87,10 @@ def test_distill_makes_a_student_of_what_its_teacher_writes(work, tmp_path):
     assert (again.returncode, again.stderr) == (0, "")
     assert {path: path.stat().st_mtime_ns for path in (tmp_path / "student").rglob("*")} == before
     other = program(*given, "--length-penalty", 1)
-    assert other.returncode == 2 and "step translate 0" in other.stderr and "was made with other options" in other.stderr
+    assert other.returncode == 2 and "step translate 0" in other.stderr and "was made with other options: --length-penalty was 0.6, now 1" in other.stderr
+    assert "--teacher" not in other.stderr and "--input" not in other.stderr
     other = program(*given, "--data-dir", tmp_path)
-    assert other.returncode == 2 and "was made with other options (data_dir" in other.stderr
+    assert other.returncode == 2 and "was made with other options: data_dir was " in other.stderr
     recipe.write_text(recipe.read_text(encoding="utf-8") + "seed = 9\n", encoding="utf-8")
     other = program(*given)
     assert other.returncode == 2 and "step train of" in other.stderr and f"have changed: {recipe}" in other.stderr

@@ -83,17 +83,39 @@ class Steps:
         return self.digests[whole_path]
 
 
+def _options(command: str) -> dict[str, list[str]]:
+    """The values of each option of a command; those of "" stand before the first."""
+    found: dict[str, list[str]] = {"": []}
+    name = ""
+    for word in shlex.split(command):
+        if word.startswith("--"):
+            name, equals, value = word.partition("=")
+            found.setdefault(name, []).extend([value] * bool(equals))
+        else:
+            found[name].append(word)
+    return found
+
+
+def _said(values: list[str] | None) -> str:
+    return "not given" if values is None else shlex.join(values) or "given"
+
+
 def _difference(before: Any, now: dict[str, Any]) -> str:
     if not isinstance(before, dict):
         return "was made by another version"
-    for name in ("command", "data_dir"):
-        if before[name] != now[name]:
-            return f"was made with other options ({name} {before[name]}), expected {now[name]}"
+    old, new = _options(before["command"]), _options(now["command"])
+    differences = [
+        f"{name or 'its command'} was {_said(old.get(name))}, now {_said(new.get(name))}"
+        for name in dict.fromkeys([*old, *new]) if old.get(name) != new.get(name)]
+    if before["data_dir"] != now["data_dir"]:
+        differences.append(f"data_dir was {before['data_dir']}, now {now['data_dir']}")
+    if differences:
+        return f"was made with other options: {', '.join(differences)}"
     changed = [path for path, digest in now["digests"].items() if before["digests"].get(path) != digest]
-    return f"was made of other files; since then these have changed: {', '.join(changed)}"
+    return f"was made of other files; since then these have changed: {', '.join(changed)}" if changed else "was made by another version"
 
 
-def run(command: Sequence[str]) -> int:
+def run(command: Sequence[str], output: int | None = None) -> int:
     """The status of a program that ends with this process: Ctrl-C and SIGTERM let it write its checkpoint first, another one kills it."""
     prctl, dies_with_parent = ctypes.CDLL(None).prctl, 1  # PR_SET_PDEATHSIG
 
