@@ -102,15 +102,38 @@ def test_a_changed_text_is_refused(work, tmp_path):
     text = {side: tmp_path / f"text.{side}" for side in ("en", "de")}
     for side, path in text.items():
         path.write_bytes((work / f"train.{side}").read_bytes())
-    recipe = write_recipe(tmp_path / "recipe.toml", {"train_source": [text["en"]], "train_target": [text["de"]]})
+    recipe = tmp_path / "recipe.toml"
+    recipe.write_text((work / "student.toml").read_text(encoding="utf-8").replace(f"{work}/train.", f"{tmp_path}/text."), encoding="utf-8")
     given = ("distill", "--teacher", work / "teacher/model", "--recipe", recipe, "--output", tmp_path / "out", "--beam-size", 1)
-    done = program(*given)  # the recipe has no vocabulary
-    assert done.returncode == 1 and "step train ended with status 2" in done.stderr
-    assert f"--config {recipe}" in done.stderr
+    done = program(*given)
+    assert done.returncode == 0, done.stderr
     text["en"].write_text("one two\n" * 160, encoding="utf-8")
     done = program(*given)
     assert done.returncode == 2 and f"step translate 0 of '{tmp_path / 'out'}' was made of other files" in done.stderr
     assert f"have changed: {text['en']}" in done.stderr
+
+
+@pytest.mark.parametrize(("command", "more", "changed", "words"), [
+    ("distill", [], {"batch_tokenz": 100}, "did you mean 'batch_tokens'"),
+    ("distill", [], {"valid_source": ["gone.en"]}, "gone.en"),
+    ("distill", ["--word-level"], {"vocab_size": 70}, "vocab_size"),
+    ("distill", ["--keep-original"], {"guided_alignment_weight": 0.1, "train_weights": [1, 2, 3]}, "train_weights"),
+    ("back-translate", [], {"max_updates": 0}, "max_updates"),
+    ("back-translate", [], {"train_weights": [1]}, "train_weights"),
+])
+def test_what_the_training_would_refuse_is_refused_before_the_translation(work, tmp_path, command, more, changed, words):
+    recipe = tmp_path / "recipe.toml"
+    kept = [line for line in (work / "student.toml").read_text(encoding="utf-8").splitlines() if line.split(" ")[0] not in changed]
+    recipe.write_text("\n".join([*kept, *(f"{name} = {toml(value)}" for name, value in changed.items()), ""]), encoding="utf-8")
+    models = ["--teacher", work / "teacher/model"] if command == "distill" else ["--model", work / "reverse/model", "--text", work / "valid.de"]
+    given = [command, *models, "--recipe", recipe, "--output", tmp_path / "out", *more]
+    done = program(*given)
+    assert done.returncode == 1 and "step check ended with status" in done.stderr and words in done.stderr, done.stderr
+    assert "mend what it says, then give the same call" in done.stderr and "goes on from there" not in done.stderr
+    assert not list((tmp_path / "out").iterdir())
+    if changed == {"batch_tokenz": 100}:
+        recipe.write_text("\n".join(kept), encoding="utf-8")
+        assert program(*given).returncode == 0
 
 
 def test_all_of_distill_together(work, tmp_path):
@@ -186,7 +209,7 @@ def test_back_translation_adds_tagged_pairs(work, tmp_path):
 
 
 @pytest.mark.parametrize("command, arguments, status, part", [
-    ("distill", ["--teacher", "gone", "--recipe", "{F}/student.toml"], 1, "step translate 0 ended with status 3"),
+    ("distill", ["--teacher", "gone", "--recipe", "{F}/student.toml"], 1, "step translate 0 ended with status 3: attend translate"),
     ("distill", ["--teacher", "{F}/teacher/model", "--recipe", "{F}/gone.toml"], 3, "gone.toml"),
     ("distill", ["--teacher", "{F}/teacher/model", "--recipe", "{F}/train.en"], 2, "not valid TOML"),
     ("distill", ["--teacher", "{F}/teacher/model", "--recipe", "{F}/student.toml", "--n-best", "9"], 2, "n_best is 9, expected at most beam_size, 5"),

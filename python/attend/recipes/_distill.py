@@ -52,6 +52,8 @@ class Distillation:
         if self.n_best > self.beam_size:
             raise UsageError(f"n_best is {self.n_best}, expected at most beam_size, {self.beam_size}")
         steps = Steps(self.output, data_dir=self.data_dir, threads=self.threads, quiet=self.quiet)
+        if any(f"translate {number}" not in steps.done for number in range(len(self.sources))):
+            self._check(steps)
         written = [str(self._translate(steps, number)) for number in range(len(self.sources))]
         model = self._train(steps, written)
         steps.command("quantize", "quantize", model, "--output", steps.path("model-int8"), threads=False, data_dir=False)
@@ -79,22 +81,48 @@ class Distillation:
                 reads=[self.targets[number]])
         return written
 
+    @property
+    def _recipe(self) -> pathlib.Path:
+        return pathlib.Path(self.config).absolute()
+
+    def _pairs(self, written: Sequence[str]) -> tuple[list[str], list[str]]:
+        """The files of the training's sources and targets."""
+        sources = [*self.sources, *self.sources] if self.keep_original else list(self.sources)
+        return sources, [*written, *self.targets] if self.keep_original else list(written)
+
+    def _text(self, sources: Sequence[str], targets: Sequence[str], links: Sequence[pathlib.Path]) -> list[str]:
+        return [
+            *each("--train-source", sources), *each("--train-target", targets), *["--teacher", str(self._teacher)] * self.word_level,
+            *each("--train-alignments", links)]
+
+    def _check(self, steps: Steps) -> None:
+        """Refuses before the long translation what the training would refuse: of the references, and without links."""
+        sources, targets = self._pairs(self.targets)
+        links = [steps.path(f"no-links.{number}") for number in range(len(sources) * self.alignments)]
+        try:
+            for path, source in zip(links, sources):
+                write_lines(path, ("" for _ in read_lines(pathlib.Path(self.data_dir) / source)))
+            steps.check("train", "--config", self._recipe, *self._text(sources, targets, links), *self._vocabularies(), "--dry-run")
+        finally:
+            for path in links:
+                path.unlink(missing_ok=True)
+
+    def _vocabularies(self) -> list[str]:
+        return _vocabularies(self._teacher) if self.word_level else []
+
     def _train(self, steps: Steps, written: list[str]) -> pathlib.Path:
         """The student's model."""
-        sources = [*self.sources, *self.sources] if self.keep_original else list(self.sources)
-        targets = [*written, *self.targets] if self.keep_original else written
-        text = [*each("--train-source", sources), *each("--train-target", targets), *["--teacher", str(self._teacher)] * self.word_level]
-        links = each("--train-alignments", _link(steps, sources, targets)) if self.alignments else []
-        vocabularies = _vocabularies(self._teacher) if self.word_level else []
-        recipe = pathlib.Path(self.config).absolute()
+        sources, targets = self._pairs(written)
+        text = self._text(sources, targets, _link(steps, sources, targets) if self.alignments else [])
+        recipe = self._recipe
         reads: list[Path] = [recipe, *self.sources, *self.targets, *[self._teacher] * self.word_level]
-        steps.command("train", "train", "--config", recipe, *text, *links, *vocabularies, "--output", steps.path("run"), reads=reads)
+        steps.command("train", "train", "--config", recipe, *text, *self._vocabularies(), "--output", steps.path("run"), reads=reads)
         model = steps.path("run/model")
         if not self.int8_updates:
             return model
         tuned, often = steps.path("int8-run"), max(1, self.int8_updates // 4)
         steps.command(
-            "train int8", "train", *text, *links, *_kept_options(steps.path("run")), *_device(recipe), "--init", model, "--quantization-aware",
+            "train int8", "train", *text, *_kept_options(steps.path("run")), *_device(recipe), "--init", model, "--quantization-aware",
             "--max-updates", self.int8_updates, "--schedule", "constant", "--peak-learning-rate", "0.0001", "--warmup-updates", "0",
             "--validate-every", often, "--checkpoint-every", often, "--output", tuned, reads=reads)
         return tuned / "model"
