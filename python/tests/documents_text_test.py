@@ -238,6 +238,22 @@ def test_a_catalogue_keeps_its_line_ends_and_byte_order_mark(tmp_path):
     assert found.startswith("\ufeff") and 'msgstr "ONE"\r\n' in found and found.count("\n") == found.count("\r\n")
 
 
+@pytest.mark.parametrize("comment", ["", "#\n", "# by me\n", "#, fuzzy\n", "#\n#, fuzzy\n"])
+def test_a_catalogue_begins_as_it_did(tmp_path, comment):
+    content = comment + 'msgid ""\nmsgstr "Content-Type: text/plain; charset=UTF-8\\n"\n\nmsgid "one"\nmsgstr ""\n'
+    assert translated_text(tmp_path, "a.po", content) == content.replace('"one"\nmsgstr ""', '"one"\nmsgstr "ONE"')
+
+
+@pytest.mark.parametrize("standalone", ["", ' standalone="yes"'])
+def test_xml_declares_what_it_did(tmp_path, standalone):
+    declared = f'<?xml version="1.0" encoding="UTF-8"{standalone}?>\n'
+    memory = '<tmx version="1.4"><header srclang="en"/><body><tu><tuv xml:lang="en"><seg>one</seg></tuv></tu></body></tmx>'
+    unit = xliff('<trans-unit id="1"><source>one</source></trans-unit>').partition("?>\n")[2]
+    for name, content in (("a.tmx", memory), ("a.xlf", unit)):
+        found = translated_text(tmp_path, name, declared + content, target_language="de")
+        assert found.partition("?>")[0] == declared.partition("?>")[0].replace('"', "'"), name
+
+
 def test_a_catalogue_in_another_encoding_becomes_utf_8(tmp_path):
     (tmp_path / "a.po").write_bytes('msgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=ISO-8859-1\\n"\n\nmsgid "\u00ff"\nmsgstr ""\n'.encode("latin-1"))
     after = polib.pofile(str(translated(tmp_path / "a.po")))
