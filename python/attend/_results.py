@@ -28,7 +28,7 @@ class Hypothesis(NamedTuple):
     protected_kept: int = 0  # those that stand in the output exactly once
     terms: int = 0  # of the glossary, each time that they stand in the text
     terms_kept: int = 0  # those that the output has
-    quality: float = 0.0  # 0 to 100, the geometric mean of the tokens' probabilities in percent; with quality=True
+    quality: float | None = None  # 0 to 100, the geometric mean of the tokens' probabilities in percent; with quality=True
     word_quality: Sequence[float] = ()  # of each white-space word its probability in percent
     doubtful_words: Sequence[int] = ()  # places of the words, from 0, whose quality is below 30
 
@@ -74,8 +74,8 @@ class Translation(str):
         return self.hypotheses[0].alignment
 
     @property
-    def quality(self) -> float:
-        """How sure the model is of the best output, 0 to 100; with quality=True."""
+    def quality(self) -> float | None:
+        """How sure the model is of the best output, 0 to 100; with quality=True, else None."""
         return self.hypotheses[0].quality
 
     @property

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "attend/translator.h"
+#include "memory/translation_memory.h"
 #include "python/module/interpreter.h"
 
 namespace attend {
@@ -34,8 +35,9 @@ inline nanobind::object PythonClass(const char* file, const char* name) {
   return NewFromPython([&] { return PyImport_ImportModule(file); }).attr(name);
 }
 
-// The keyword argument `glossary`, which is taken out; null: none was given.
+// The keyword arguments `glossary` and `memory`, which are taken out; null: none was given.
 std::shared_ptr<const Glossary> TakeGlossary(nanobind::kwargs* arguments);
+std::shared_ptr<const TranslationMemory> TakeMemory(nanobind::kwargs* arguments);
 
 template <class... Values>
 nanobind::object Make(const nanobind::object& python_class, Values&&... values) {

@@ -59,12 +59,26 @@ nb::object Find(const TranslationMemory& memory, const nb::str& text, const nb::
 
 }  // namespace
 
+std::shared_ptr<const TranslationMemory> TakeMemory(nb::kwargs* arguments) {
+  constexpr const char* kName = "memory";
+  if (!arguments->contains(kName)) return nullptr;
+  const nb::object given = (*arguments)[kName];
+  nb::del((*arguments)[kName]);
+  if (given.is_none()) return nullptr;
+  if (!nb::isinstance<TranslationMemory>(given)) {
+    throw Error(ErrorKind::kUsage,
+                "memory is no attend.TranslationMemory; make one of a file's path, or with "
+                "TranslationMemory.of of pairs of a source and its target");
+  }
+  return nb::cast<MemoryPtr>(given);
+}
+
 void BindMemory(nb::module_& module) {
   MatchOptions options;
   const FieldList fields = Fields(options);
   nb::class_<TranslationMemory>(module, "TranslationMemory",
                                 "A translation memory: texts with their translations, and a search "
-                                "for those near a text.")
+                                "for those near a text. An argument of Translator.translate.")
       .def(nb::new_(&OpenMemory), nb::arg("path"), nb::arg("source") = "", nb::arg("target") = "",
            "Reads a TMX whose name ends in .tmx, of these languages or those that it names, or\n"
            "lines of source, tab and target.")

@@ -12,6 +12,7 @@
 #include "tasks/language_model/text_attention.h"
 #include "tasks/loaded_model.h"
 #include "tasks/task_names.h"
+#include "tasks/translation/matched_text.h"
 #include "tasks/translation/protection.h"
 #include "tasks/translation/translation_options.h"
 #include "text/newlines.h"
@@ -98,7 +99,9 @@ FieldList Fields(RunnerOptions& options) {
 
 FieldList Fields(TextOptions& options) {
   FieldList fields;
-  fields.Nest("", Fields(options.translation)).Nest("", Fields(options.lines));
+  fields.Nest("", Fields(options.translation))
+      .Nest("", Fields(options.lines))
+      .Nest("", MemoryFields(options.lines));
   return fields;
 }
 
@@ -128,7 +131,9 @@ const Scorer& ModelRunner::scorer() const {
 std::vector<Translation> ModelRunner::Translate(
     std::span<const std::string> texts, int64_t first, const TextOptions& options,
     std::span<const std::string> target_prefixes) const {
-  LineBatch batch(&translator_, loaded_->model(), options.lines);
+  LineOptions lines = options.lines;
+  lines.reads_matches = loaded_->source_vocabulary && ReadsMatches(*loaded_->source_vocabulary);
+  LineBatch batch(&translator_, loaded_->model(), lines);
   for (size_t i = 0; i < texts.size(); ++i) {
     batch.Add(texts[i], fmt::format("text {}", first++),
               target_prefixes.empty() ? "" : target_prefixes[i]);

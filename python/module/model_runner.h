@@ -83,6 +83,8 @@ class ModelRunner {
               const RunnerOptions& options);
 
   std::string Repr(const char* name) const { return attend::Repr(name, *loaded_, loading_); }
+  // Source and target; none where the model does not name them.
+  const std::vector<std::string>& languages() const { return loaded_->config().languages; }
   const Translator& translator() const { return translator_; }
   // Made at its first use, with threads of its own. Throws Error(kUsage) where models are several.
   const Scorer& scorer() const;

@@ -29,6 +29,7 @@ namespace {
 TextOptions TextOptionsOf(nb::kwargs arguments, const char* where) {
   TextOptions options;
   options.translation.glossary = TakeGlossary(&arguments);
+  options.lines.memory = TakeMemory(&arguments);
   SetOptions(Fields(options), arguments, where);
   CheckTranslationOptions(options.translation);
   return options;
@@ -48,15 +49,17 @@ nb::list LinksOf(const std::vector<AlignmentLink>& alignment) {
   return links;
 }
 
-nb::object ResultOf(const Translation& translation) {
+// The hypotheses have a quality where `quality` was asked for.
+nb::object ResultOf(const Translation& translation, bool quality) {
   const nb::object make = PythonClass(kResultsModule, "Hypothesis");
   nb::list hypotheses;
   for (const Hypothesis& hypothesis : translation.hypotheses) {
-    hypotheses.append(Make(
-        make, StrOf(hypothesis.text), hypothesis.score, hypothesis.log_probability, hypothesis.ids,
-        hypothesis.finished, LinksOf(hypothesis.alignment), hypothesis.protected_spans,
-        hypothesis.protected_kept, hypothesis.terms, hypothesis.terms_kept, hypothesis.quality,
-        hypothesis.word_quality, hypothesis.DoubtfulWords()));
+    const std::optional<double> asked = quality ? std::optional(hypothesis.quality) : std::nullopt;
+    hypotheses.append(Make(make, StrOf(hypothesis.text), hypothesis.score,
+                           hypothesis.log_probability, hypothesis.ids, hypothesis.finished,
+                           LinksOf(hypothesis.alignment), hypothesis.protected_spans,
+                           hypothesis.protected_kept, hypothesis.terms, hypothesis.terms_kept,
+                           asked, hypothesis.word_quality, hypothesis.DoubtfulWords()));
   }
   return Make(PythonClass(kResultsModule, "Translation"), nb::tuple(hypotheses),
               translation.divided, translation.unknown_characters.size());
@@ -102,7 +105,7 @@ class LineStream {
       }
     }
     if (ready_.empty()) throw nb::stop_iteration();
-    nb::object next = ResultOf(ready_.front());
+    nb::object next = ResultOf(ready_.front(), options_.translation.quality);
     ready_.pop_front();
     return next;
   }
@@ -171,7 +174,8 @@ nb::object TranslateOne(const ModelRunner& self, const nb::str& text, nb::kwargs
     prefixes.push_back(TextOf(prefix));
   }
   Windows windows;
-  return ResultOf(TranslateWindow(self, texts, 0, options, &windows, prefixes).at(0));
+  return ResultOf(TranslateWindow(self, texts, 0, options, &windows, prefixes).at(0),
+                  options.translation.quality);
 }
 
 nb::object AlternativesOf(const ModelRunner& self, const nb::str& text, const nb::str& prefix,
@@ -185,7 +189,7 @@ nb::object AlternativesOf(const ModelRunner& self, const nb::str& text, const nb
     options.stop = stop;
     found = self.translator().Alternatives(source, begin, count, options);
   });
-  return ResultOf(found);
+  return ResultOf(found, options.quality);
 }
 
 nb::list TranslateList(const ModelRunner& self, const nb::iterable& texts, nb::kwargs arguments) {
@@ -210,7 +214,7 @@ nb::list TranslateList(const ModelRunner& self, const nb::iterable& texts, nb::k
          TranslateWindow(self, window, static_cast<int64_t>(begin), options, &windows,
                          prefixes.empty() ? std::span<const std::string>()
                                           : std::span(prefixes).subspan(begin, window.size()))) {
-      results.append(ResultOf(translation));
+      results.append(ResultOf(translation, options.translation.quality));
     }
     begin += window.size();
   }
@@ -331,6 +335,10 @@ void BindMaking(TranslatorClass& translator) {
           "instruction_set",
           [](const ModelRunner& self) { return self.translator().instruction_set(); },
           "The instruction set that runs, such as 'avx2'.")
+      .def_prop_ro(
+          "languages", [](const ModelRunner& self) { return nb::tuple(StrsOf(self.languages())); },
+          nb::sig("def languages(self, /) -> tuple[str, ...]"),
+          "Source and target, such as ('en', 'de'); empty where the model does not name them.")
       .def("__repr__", [](const ModelRunner& self) { return StrOf(self.Repr("Translator")); })
       .def_prop_ro("source_vocabulary", &VocabularyOf<&ModelRunner::source_vocabulary>,
                    nb::sig("def source_vocabulary(self, /) -> Vocabulary | None"),
@@ -368,21 +376,22 @@ void BindTranslating(TranslatorClass& translator) {
       "Translates a line of text, or a list of them. A Translation is a str of the best output,\n"
       "which knows its score, its alignment and the other hypotheses. Outputs begin with the\n"
       "words of target_prefix, of a list of texts with those of each; such texts are not divided.\n"
-      "They hold the terms of the glossary that their texts have.",
+      "They hold the terms of the glossary that their texts have. A text of the memory gets its\n"
+      "target; others are read with their match where the model reads matches.",
       fields);
   translator
       .def("translate", &TranslateOne, nb::arg("text"), nb::arg("options"),
            nb::sig(fmt::format("def translate(self, text: str, {}, target_prefix: str = '', "
-                               "glossary: Glossary | None = None) -> "
-                               "attend._results.Translation",
+                               "glossary: Glossary | None = None, memory: TranslationMemory | None "
+                               "= None) -> attend._results.Translation",
                                keywords)
                        .c_str()),
            help.c_str())
       .def("translate", &TranslateList, nb::arg("texts"), nb::arg("options"),
            nb::sig(fmt::format("def translate(self, texts: collections.abc.Iterable[str], {}, "
                                "target_prefix: collections.abc.Iterable[str] = (), "
-                               "glossary: Glossary | None = None) -> "
-                               "list[attend._results.Translation]",
+                               "glossary: Glossary | None = None, memory: TranslationMemory | None "
+                               "= None) -> list[attend._results.Translation]",
                                keywords)
                        .c_str()),
            help.c_str())
@@ -394,8 +403,8 @@ void BindTranslating(TranslatorClass& translator) {
           },
           nb::arg("lines"), nb::arg("options"),
           nb::sig(fmt::format("def translate_lines(self, lines: collections.abc.Iterable[str], {}, "
-                              "glossary: Glossary | None = None) -> "
-                              "collections.abc.Iterator[attend._results.Translation]",
+                              "glossary: Glossary | None = None, memory: TranslationMemory | None "
+                              "= None) -> collections.abc.Iterator[attend._results.Translation]",
                               keywords)
                       .c_str()),
           OptionsHelp(

@@ -280,6 +280,13 @@ def test_what_is_wrong_is_told(tmp_path):
     wrong(attend.InputError, "at byte 0", "a 'id' already", **table | {"target": "id"})
     wrong(attend.InputError, "'id' is 0, expected a string or null", **table | {"column": "id"})
     wrong(attend.ConfigurationError, "beam_sise", "did you mean 'beam_size'", inputs=[lines], options={"beam_sise": 2})
+    for options in ({"n_best": 3}, {"alignments": True}, {"quality": True}):
+        wrong(attend.ConfigurationError, f"options have {next(iter(options))}, but a job writes the best text alone", inputs=[lines], options=options)
+    wrong(attend.ConfigurationError, "n, but a job writes the best", **table, model=LANGUAGE_MODEL, options={"n": 2})
+    wrong(attend.ConfigurationError, "glossary is 5, expected the path of a file", inputs=[lines], options={"glossary": 5})
+    wrong(attend.InputError, "nothing.tmx", inputs=[lines], options={"memory": tmp_path / "nothing.tmx"})
+    wrong(attend.ConfigurationError, "give memory", inputs=[lines], options={"memory_source": "en"})
+    wrong(attend.ConfigurationError, "glossary", **table, model=LANGUAGE_MODEL, options={"glossary": write_lines(tmp_path / "terms.tsv", ["a\tb"])})
     wrong(attend.ConfigurationError, "tipe", inputs=[lines], load={"tipe": "int8"})
     wrong(attend.ConfigurationError, "threads", inputs=[lines], load={"threads": 1})
     wrong(attend.ConfigurationError, "part_bytes is 0", inputs=[lines], part_bytes=0)
@@ -296,9 +303,33 @@ def test_what_is_wrong_is_told(tmp_path):
     assert not list(tmp_path.glob("out*/*part*"))  # nothing of what failed
 
 
+def test_a_job_takes_a_glossary_and_a_memory(tmp_path, translator):
+    lines = write_lines(tmp_path / "all.en", ["lumi tavo keri", "sona mipa"])
+    terms, units = write_lines(tmp_path / "terms.tsv", ["lumi\tvesta"]), tmp_path / "units.tmx"
+    units.write_text(
+        '<tmx version="1.4"><header srclang="en"/><body><tu><tuv xml:lang="en"><seg>sona mipa</seg></tuv>'
+        '<tuv xml:lang="de"><seg>DREI</seg></tuv><tuv xml:lang="fr"><seg>TROIS</seg></tuv></tu></body></tmx>', encoding="utf-8")
+    more = ["--set", f"glossary={terms}", "--set", f"memory={units}", "--set", "memory_target=fr"]
+    assert main([str(GOLDEN), str(lines), "--output", str(tmp_path / "out"), *more]) == 0
+    expected = translator.translate("lumi tavo keri", glossary=attend.Glossary(terms))
+    assert "vesta" in expected.split() and content(tmp_path / "out").decode().splitlines() == [expected, "TROIS"]
+    write_lines(terms, ["lumi\tholm"])
+    job = {"glossary": terms, "memory": units, "memory_target": "fr"}
+    refused(attend.UsageError, "_job.json", "has options", inputs=[lines], output=tmp_path / "out", options=job)
+
+
+@pytest.mark.parametrize("engine", ["here", "spark"])
+def test_workers_are_of_ray(tmp_path, engine, capsys):
+    lines = write_lines(tmp_path / "all.en", texts(3))
+    with pytest.raises(SystemExit, match="2"):
+        main([str(GOLDEN), str(lines), "--output", str(tmp_path / "out"), "--workers", "3", "--engine", engine])
+    assert "--workers is for --engine ray" in capsys.readouterr().err and not (tmp_path / "out").exists()
+
+
 def test_the_command_tells_errors_in_a_line(tmp_path):
     lines = write_lines(tmp_path / "all.en", texts(3))
-    for status, more in ((3, ["nothing"]), (2, [lines, "--set", "beam_sise=2"]), (2, [lines, "--shard", "4/3"]), (2, [lines, "--workers", "0"])):
+    for status, more in ((3, ["nothing"]), (2, [lines, "--set", "beam_sise=2"]), (2, [lines, "--shard", "4/3"]), (2, [lines, "--set", "n_best=3"]),
+                         (2, [lines, "--engine", "ray", "--workers", "0"]), (3, [lines, "--set", "glossary=nothing.tsv"])):
         process = start(str(GOLDEN), *map(str, more), "--output", str(tmp_path / "out"))
         said, _ = process.communicate(timeout=60)
         assert process.returncode == status, said

@@ -394,6 +394,22 @@ def test_the_command_takes_a_glossary(tmp_path):
     assert (done.returncode, done.stderr) == (0, "") and "vesta" in (tmp_path / "b.tsv").read_text(encoding="utf-8").split()
 
 
+def test_the_command_takes_a_memory(tmp_path):
+    source = text_file(tmp_path, "a.html", "<p>lumi <b>tavo</b></p><p>neri dosa</p><p><i>sona mipa</i></p>")
+    memory = text_file(tmp_path, "units.tsv", "lumi tavo\tEINS ZWEI\nsona mipa\tDREI VIER\n")
+    done = command(GOLDEN, source, tmp_path / "b.html", "--memory", memory)
+    assert (done.returncode, done.stderr) == (0, "")
+    found = (tmp_path / "b.html").read_text(encoding="utf-8")
+    assert found.startswith("<p>EINS <b>ZWEI</b></p>") and found.endswith("<p><i>DREI VIER</i></p>")
+    plain = command(GOLDEN, source, tmp_path / "c.html", "--memory", memory, "--memory-exact=false")
+    assert plain.returncode == 0 and "ZWEI" not in (tmp_path / "c.html").read_text(encoding="utf-8")
+    units = '<tu><tuv xml:lang="{}"><seg>lumi tavo</seg></tuv><tuv xml:lang="de"><seg>FUNF</seg></tuv><tuv xml:lang="fr"><seg>SIX</seg></tuv></tu>'
+    memory = text_file(tmp_path, "units.tmx", f'<tmx version="1.4"><header srclang="en"/><body>{units.format("en")}</body></tmx>')
+    assert command(GOLDEN, source, tmp_path / "d.html", "--memory", memory).returncode == 3
+    assert command(GOLDEN, source, tmp_path / "d.html", "--memory", memory, "--memory-source=en", "--memory-target=fr").returncode == 0
+    assert "SIX" in (tmp_path / "d.html").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize(("model", "target", "status", "words"), [
     (GOLDEN, "b.pdf", 2, "ends in '.pdf', expected one of .docx"), (GOLDEN, "a.tsv", 2, "the source itself"), ("no_such", "b.tsv", 3, "no_such"),
 ])

@@ -119,6 +119,22 @@ def test_languages_of_xliff_must_agree(tmp_path, version, unit, attributes):
     assert targets(translated(source, source_language="en-GB", target_language="de_AT").read_text()) == ["ONE"]
 
 
+@pytest.mark.parametrize(("name", "content", "said"), [
+    ("a.tmx", '<tmx version="1.4"><header srclang="en"/><body><tu><tuv xml:lang="en"><seg>one</seg></tuv></tu></body></tmx>', 'xml:lang="{}"'),
+    ("a.po", 'msgid ""\nmsgstr "Language: en\\n"\n\nmsgid "one"\nmsgstr ""\n', '"Language: {}\\n"'),
+    ("a.xlf", xliff('<trans-unit id="1"><source>one</source></trans-unit>', attributes='source-language="en"'), 'target-language="{}"'),
+])
+def test_documents_say_the_language_of_the_model(tmp_path, name, content, said):
+    source = text_file(tmp_path, name, content)
+    for wanted, written in ((None, "pt"), ("pt-BR", "pt-BR"), ("por", "por")):
+        assert said.format(written) in translated(source, languages=("en", "pt"), target_language=wanted).read_text()
+    (tmp_path / f"out-{name}").unlink()
+    with pytest.raises(attend.UsageError, match="target_language is de, but the model translates to pt"):
+        translated(source, languages=("en", "pt"), target_language="de")
+    assert not (tmp_path / f"out-{name}").exists()
+    assert said.format("de") in translated(source, languages=("en",), target_language="de").read_text()
+
+
 def test_a_source_that_is_missing(tmp_path):
     with pytest.raises(attend.InputError, match=r"a\.tsv.*No such file"):
         attend.translate_file(Stub(), tmp_path / "a.tsv", text_file(tmp_path, "b.tsv", "one"))
@@ -220,6 +236,22 @@ def test_a_catalogue_keeps_its_line_ends_and_byte_order_mark(tmp_path):
     (tmp_path / "a.po").write_bytes(content.encode())
     found = translated(tmp_path / "a.po").read_bytes().decode()
     assert found.startswith("\ufeff") and 'msgstr "ONE"\r\n' in found and found.count("\n") == found.count("\r\n")
+
+
+@pytest.mark.parametrize("comment", ["", "#\n", "# by me\n", "#, fuzzy\n", "#\n#, fuzzy\n"])
+def test_a_catalogue_begins_as_it_did(tmp_path, comment):
+    content = comment + 'msgid ""\nmsgstr "Content-Type: text/plain; charset=UTF-8\\n"\n\nmsgid "one"\nmsgstr ""\n'
+    assert translated_text(tmp_path, "a.po", content) == content.replace('"one"\nmsgstr ""', '"one"\nmsgstr "ONE"')
+
+
+@pytest.mark.parametrize("standalone", ["", ' standalone="yes"'])
+def test_xml_declares_what_it_did(tmp_path, standalone):
+    declared = f'<?xml version="1.0" encoding="UTF-8"{standalone}?>\n'
+    memory = '<tmx version="1.4"><header srclang="en"/><body><tu><tuv xml:lang="en"><seg>one</seg></tuv></tu></body></tmx>'
+    unit = xliff('<trans-unit id="1"><source>one</source></trans-unit>').partition("?>\n")[2]
+    for name, content in (("a.tmx", memory), ("a.xlf", unit)):
+        found = translated_text(tmp_path, name, declared + content, target_language="de")
+        assert found.partition("?>")[0] == declared.partition("?>")[0].replace('"', "'"), name
 
 
 def test_a_catalogue_in_another_encoding_becomes_utf_8(tmp_path):

@@ -4,6 +4,7 @@ import random
 
 import attend
 import pytest
+from package import GOLDEN, LINES, program
 
 TMX = """<?xml version="1.0" encoding="UTF-8"?>
 <tmx version="1.4"><header srclang="en"/><body>
@@ -50,6 +51,38 @@ def test_files(tmp_path):
         attend.TranslationMemory(tmp_path / "memory.tmx")
     (tmp_path / "memory.tsv").write_text("A small house.\tEin kleines Haus.\n", encoding="utf-8")
     assert attend.TranslationMemory(tmp_path / "memory.tsv").find("A small house.")[0].target == "Ein kleines Haus."
+
+
+UNITS = [("lumi tavo keri", "EINS"), ("lumi tavo keri paku", "ZWEI"), ("sona mipa", "DREI")]
+
+
+def test_texts_of_the_memory_get_its_targets(translator, tmp_path):
+    memory = attend.TranslationMemory.of(UNITS)
+    texts = ["lumi tavo keri", "lumi tavo", "  sona   mipa", "", *(set(LINES) - {source for source, _ in UNITS})]
+    found = translator.translate(texts, memory=memory)
+    plain = translator.translate(texts)
+    assert [str(found[0]), str(found[2])] == ["EINS", "DREI"] and found[0].score == 0
+    assert found[1].hypotheses == plain[1].hypotheses and found[3:] == plain[3:]
+    assert list(translator.translate_lines(texts, memory=memory)) == found
+    assert [translator.translate(text, memory=memory).hypotheses for text in texts] == [each.hypotheses for each in found]
+    for options in ({"memory": memory, "memory_exact": False}, {"memory": None}):
+        assert translator.translate(texts, **options) == plain
+    assert translator.translate("sona mipa", memory=memory, target_prefix="neri").startswith("neri")
+    file = tmp_path / "units.tsv"
+    file.write_text("".join("\t".join(unit) + "\n" for unit in UNITS), encoding="utf-8")
+    assert program("translate", "--model", GOLDEN, "--memory", file, stdin="\n".join(texts) + "\n").splitlines() == found
+    scored = translator.translate("sona mipa", memory=memory, quality=True, glossary=attend.Glossary([("sona", "DREI"), ("mipa", "x")])).hypotheses[0]
+    assert (scored.quality, scored.terms, scored.terms_kept) == (100, 2, 1)
+    with pytest.raises(attend.UsageError, match=r"no attend\.TranslationMemory"):
+        translator.translate("lumi", memory=str(file))
+
+
+def test_a_model_reads_matches_if_it_has_the_token(tmp_path):
+    program("extend", GOLDEN, "--token", "<memory>", "--output", tmp_path / "model")
+    reader, memory = attend.Translator(tmp_path / "model"), attend.TranslationMemory.of([("lumi tavo keri", "mipa rudu")])
+    found = reader.translate("lumi tavo keri dosa", memory=memory)
+    assert found.score == reader.translate("lumi tavo keri dosa <memory> mipa rudu").score != reader.translate("lumi tavo keri dosa").score
+    assert reader.translate("lumi tavo keri dosa", memory=memory, memory_threshold=80).score == reader.translate("lumi tavo keri dosa").score
 
 
 def test_wrong_calls():

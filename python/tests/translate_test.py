@@ -42,7 +42,7 @@ def test_quality_is_the_programs(translator):
         assert len(translation.word_quality) == len(translation.split())
     assert pickle.loads(pickle.dumps(translations[0])).hypotheses == translations[0].hypotheses
     plain = translator.translate(LINES[0])
-    assert (plain.quality, list(plain.word_quality), list(plain.doubtful_words)) == (0, [], [])
+    assert (plain.quality, list(plain.word_quality), list(plain.doubtful_words)) == (None, [], [])
 
 
 def test_a_text_is_translated_to_a_str_that_knows_more(translator):
@@ -211,8 +211,12 @@ def test_several_models_translate_together(tmp_path):
     assert attend.Translator.load([GOLDEN]).translate(LINES) == first.translate(LINES)
     with pytest.raises(attend.UsageError, match="scored by one"):
         both.score("lumi", "neri")
-    with pytest.raises(attend.UsageError, match="1 numbers for 2 models"):
+    with pytest.raises(attend.UsageError, match="1 weights for 2 models"):
         attend.Translator.load([GOLDEN, relative], weights=[1])
+    for weights, words in (([1], "leave the weights out"), ([1, -1], "weight is -1")):
+        with pytest.raises(attend.UsageError, match=words) as refused:
+            attend.Translator.load([GOLDEN, relative][:len(weights)], weights=weights)
+        assert "model_weights" not in str(refused.value)
     with pytest.raises(attend.UsageError, match="no path"):
         attend.Translator.load([])
 

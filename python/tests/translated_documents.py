@@ -11,8 +11,8 @@ LAUGHS = '<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>'
 class Stub:
     """A translator that knows which word became which."""
 
-    def __init__(self, *, reverse=False):
-        self.reverse, self.texts = reverse, []
+    def __init__(self, *, reverse=False, languages=()):
+        self.reverse, self.languages, self.texts = reverse, languages, []
 
     def translate(self, texts, *, alignments):
         assert alignments
@@ -26,10 +26,10 @@ class Stub:
         return attend.Translation((attend.Hypothesis(" ".join(words[at] for at in order), 0, 0, [], True, links),))
 
 
-def translated(source, *, reverse=False, **options):
+def translated(source, *, reverse=False, languages=(), **options):
     """The path of the source's translation by a stub."""
     target = source.with_name(f"out-{source.name}")
-    stub = Stub(reverse=reverse)
+    stub = Stub(reverse=reverse, languages=languages)
     attend.translate_file(stub, source, target, **options)
     assert [path.name for path in source.parent.iterdir() if path.name.startswith(target.name)] == [target.name]
     return target

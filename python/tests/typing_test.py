@@ -26,6 +26,8 @@ terms = attend.Glossary([("a", "b"), ("c", "", "keep")])
 held: int = translator.translate("a", glossary=terms).hypotheses[0].terms_kept + len(attend.Glossary(pathlib.Path("terms.tsv")))
 matches: list[attend.MemoryMatch] = attend.TranslationMemory("a.tmx", source="en").find("a", memory_threshold=50)
 close: float = attend.TranslationMemory.of([("a", "b")]).find("a")[0].score + len(attend.TranslationMemory("a.tsv"))
+remembered: str = translator.translate("a", memory=attend.TranslationMemory("a.tmx"), memory_exact=False) + "".join(translator.languages)
+sure: float | None = translator.translate("a", quality=True).quality
 attend.quantize("model", "int8")
 first: int = attend.extend("model", [">>de<<"], "more")
 generator = attend.Generator("model", threads=2)

@@ -19,7 +19,7 @@ namespace {
 struct RecipeText {
   std::vector<std::string> sources, targets, prefixes, alignments, symbols;
   double guided_alignment_weight = 0, r_drop = 0;
-  std::string init, vocab, source_vocab, preset, architecture;
+  std::string init, vocab, source_vocab, preset, architecture, device;
 
   bool has_vocabulary() const { return !vocab.empty() || !source_vocab.empty(); }
   bool is_transformer() const {
@@ -47,6 +47,7 @@ RecipeText ReadRecipe(const std::string& path) {
       .Add("r_drop", &text.r_drop, 0, 100, "")
       .Add("preset", &text.preset, "")
       .Add("architecture", &text.architecture, "")
+      .Add("device", &text.device, "")
       .Add("init", &text.init, "")
       .Add("vocab", &text.vocab, "")
       .Add("source_vocab", &text.source_vocab, "");
@@ -195,6 +196,7 @@ int RunDistill(const std::vector<std::string>& arguments) {
   Json call = CallOf("distill", options, text, common);
   call.update(FieldsToJson(Fields(own)));
   call["alignments"] = text.guided_alignment_weight > 0;
+  call["device"] = text.device;
   RunInPython("distill", "attend.recipes", call);
 }
 

@@ -53,8 +53,6 @@ struct TranslateOptions {
   bool scores = false, json = false;
   std::string target_prefix, glossary;  // files
   MemoryOptions memory;
-  MatchOptions match;
-  bool memory_exact = true;
   LineOptions lines;
   TranslationOptions translation;
 };
@@ -94,10 +92,7 @@ FieldList Fields(TranslateOptions& options) {
            "file of terms that translations must hold, a term a line: source, target and flags "
            "(ignore-case, inflect-source, inflect, keep), divided by tabs")
       .Nest("", Fields(options.memory))
-      .Add("memory_exact", &options.memory_exact,
-           "a line that is a source of the memory, but for white space, gets its target as it "
-           "stands, with score 0; not a line with a target prefix")
-      .Nest("", Fields(options.match).Select({"memory_threshold"}))
+      .Nest("", MemoryFields(options.lines))
       .Nest("", Fields(options.lines))
       .Nest("", Fields(options.translation));
   return fields;
@@ -177,7 +172,6 @@ struct TranslateCall {
   const TranslateOptions& options;
   const Translator& translator;
   const Model& model;
-  const TranslationMemory* memory;  // null: there is none
   LineWindows* window;
   TranslationOutput* out;
   Progress* progress;
@@ -187,33 +181,17 @@ struct TranslateCall {
   // What was repaired, cut, divided or unknown so far.
   void Report(const Log& log) const;
   void TranslateWindow() const;
-  // Of the memory's unit that has this line as its source; nothing where none has.
-  std::optional<Translation> Remembered(const std::string& line, const std::string& prefix) const;
 };
-
-std::optional<Translation> TranslateCall::Remembered(const std::string& line,
-                                                     const std::string& prefix) const {
-  if (memory == nullptr || !options.memory_exact || !prefix.empty()) return std::nullopt;
-  const auto matches = memory->Find(line, {.threshold = 100, .most = 1});
-  if (matches.empty()) return std::nullopt;
-  std::vector<TextPart> spans;
-  for (const ProtectedPart& span : translator.ProtectedParts(line))
-    spans.push_back({span.begin, span.end});
-  return RememberedTranslation(line, matches[0].target, spans, options.translation);
-}
 
 // A line that can't be translated ends the run, after those before it.
 void TranslateCall::TranslateWindow() const {
   LineBatch batch(&translator, model, options.lines);
-  std::vector<std::optional<Translation>> remembered;
   int64_t number = window->number();
   std::exception_ptr refused;
   for (size_t i = 0; i < window->lines().size(); ++i) {
     try {
-      const std::string prefix = options.target_prefix.empty() ? "" : window->lines(1)[i];
-      remembered.push_back(Remembered(window->lines()[i], prefix));
-      batch.Add(remembered.back() ? "" : window->lines()[i], fmt::format("line {}", number++),
-                prefix);
+      batch.Add(window->lines()[i], fmt::format("line {}", number++),
+                options.target_prefix.empty() ? "" : window->lines(1)[i]);
     } catch (const Error&) {
       refused = std::current_exception();
       break;
@@ -222,10 +200,8 @@ void TranslateCall::TranslateWindow() const {
   number = window->number();
   std::string text;
   int64_t tokens = 0;
-  std::vector<Translation> translations = batch.Translate(options.translation);
-  for (size_t i = 0; i < translations.size(); ++i) {
-    Translation& translation = translations[i];
-    if (remembered[i]) translation = std::move(*remembered[i]);
+  const std::vector<Translation> translations = batch.Translate(options.translation);
+  for (const Translation& translation : translations) {
     text += FormatTranslation(number - 1, translation, options);
     tokens += std::ssize(translation.hypotheses[0].ids);
     ++number;
@@ -335,16 +311,13 @@ std::unique_ptr<const Translator> MakeTranslator(std::shared_ptr<const Model> fi
                                             options.translator);
 }
 
-// The memory, if one is named; lines are read with their matches if the model reads these.
-std::shared_ptr<const TranslationMemory> TakeMemory(const Model& model, TranslateOptions* options) {
+// Loads the memory, if one is named.
+void TakeMemory(const Model& model, TranslateOptions* options) {
   const MemoryOptions& given = options->memory;
-  if (given.path.empty()) return nullptr;
-  auto memory = LoadMemory(given.path, given.source, given.target);
-  if (ReadsMatches(*Vocabulary::FromBytes(model.source_vocabulary, "the source vocabulary"))) {
-    options->lines.memory = memory;
-    options->lines.match = options->match;
-  }
-  return memory;
+  if (given.path.empty()) return;
+  options->lines.memory = LoadMemory(given.path, given.source, given.target);
+  options->lines.reads_matches =
+      ReadsMatches(*Vocabulary::FromBytes(model.source_vocabulary, "the source vocabulary"));
 }
 
 void CheckMemory(const TranslateOptions& options, const CommandLine& command_line) {
@@ -444,7 +417,7 @@ int Translate(const std::vector<std::string>& arguments, const RunOnDevice& run_
   options.lines.keep_line_ends = false;
   const auto model = LoadModelWith(options.model[0], options.adapter);
   const auto translator = MakeTranslator(model, options, run_on_device);
-  const auto memory = TakeMemory(*model, &options);
+  TakeMemory(*model, &options);
   const bool terminal = TranslationOutput::IsTerminal(options.output);
   const auto lines = LinesOf(shard, options.input);
   LineWindows window(FilesOf(options), terminal, common.ThreadCount());
@@ -455,8 +428,7 @@ int Translate(const std::vector<std::string>& arguments, const RunOnDevice& run_
   TranslationCounts counts(InputLimit(options.lines.max_input_tokens, options.lines.split_sentences,
                                       model->training_text, translator->max_input_tokens()));
   TranslationOutput out(options.output, KeyOf(options, lines), options.resume, log);
-  const TranslateCall call{options, *translator, *model,    memory.get(),
-                           &window, &out,        &progress, &counts};
+  const TranslateCall call{options, *translator, *model, &window, &out, &progress, &counts};
   try {
     if (out.IsFile()) {
       RunToFile(call, log);

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
+#include "cli/memory_options.h"
 #include "cli/python_package.h"
 #include "serve/tasks/translation/file_check.h"
 #include "tasks/loaded_model.h"
@@ -18,6 +19,7 @@ namespace {
 struct TranslateFileOptions {
   std::string source_language, target_language, adapter, glossary;
   bool retranslate = false;
+  MemoryOptions memory;
   TranslatorOptions translator;
   LineOptions lines;
   TranslationOptions translation;
@@ -30,11 +32,14 @@ FieldList Fields(TranslateFileOptions& options) {
            "the language to translate from, such as en, for a TMX file that does not name it")
       .Add("target_language", &options.target_language,
            "the language that the model translates to, such as de, for files that say so; by "
-           "default what the model's config.json names")
+           "default what the model's config.json names, of which it may be a variant (de-AT) and "
+           "no other language")
       .Add("retranslate", &options.retranslate,
            "translate what has a translation, too: in XLIFF, TMX, PO and TSV")
       .Add("glossary", &options.glossary,
            "file of terms that translations must hold, as `attend translate` takes it")
+      .Nest("", Fields(options.memory))
+      .Nest("", MemoryFields(options.lines))
       .Nest("", AdapterField(&options.adapter))
       .Nest("", Fields(options.translator).Select({"type", "protect", "shortlist"}))
       .Nest("", Fields(options.lines))

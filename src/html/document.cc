@@ -47,6 +47,7 @@ class HtmlDocument::Writer {
     sentence.source = WordsOf(source.substr(part.begin, part.end - part.begin));
     sentence.target = WordsOf(hypothesis.text);
     sentence.links.assign(sentence.target.size(), -1);
+    if (hypothesis.alignment.empty()) LinkInOrder(&sentence);
     for (const AlignmentLink& link : hypothesis.alignment) {
       const bool known = link.target >= 0 && link.target < std::ssize(sentence.links) &&
                          link.source >= 0 && link.source < std::ssize(sentence.source);
@@ -94,6 +95,12 @@ class HtmlDocument::Writer {
     std::vector<Word> source, target;  // the source's by bytes of the segment
     std::vector<int64_t> links;        // the source word of each target word, or -1
   };
+  // Of a sentence without alignment, such as one of a memory: its words go in the same order.
+  static void LinkInOrder(Sentence* sentence) {
+    const size_t sources = sentence->source.size(), targets = sentence->target.size();
+    for (size_t t = 0; t < targets && sources > 0; ++t)
+      sentence->links[t] = static_cast<int64_t>(t * sources / targets);
+  }
   // Of a target word.
   struct Piece {
     std::string_view text;

@@ -15,10 +15,11 @@
 namespace attend {
 
 // Cut at tags that divide text (p, li, br ...) into segments; tags inside a segment (b, a ...) go
-// where the words that they stand at go, by alignment, and are opened again where those part (then
-// without their id). What is not text (comments, scripts, images, code, what is marked
-// translate="no", a footnote's number) is kept, inside the tags that it stands in, with the spaces
-// that its new neighbours need. A line of <pre> is a segment of its own. Any bytes are accepted.
+// where the words that they stand at go, by alignment (of a sentence that has none, as if its words
+// kept their order), and are opened again where those part (then without their id). What is not
+// text (comments, scripts, images, code, what is marked translate="no", a footnote's number) is
+// kept, inside the tags that it stands in, with the spaces that its new neighbours need. A line of
+// <pre> is a segment of its own. Any bytes are accepted.
 class HtmlDocument {
  public:
   explicit HtmlDocument(std::string_view html);

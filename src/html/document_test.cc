@@ -48,6 +48,16 @@ TEST(HtmlDocumentTest, ATagBehindWhatIsLostGoesToTheEnd) {
   EXPECT_EQ(Translated("one<img> two.", lost), "ONE<img>");
 }
 
+TEST(HtmlDocumentTest, WordsWithoutAlignmentAreTakenInTheirOrder) {
+  const auto remembered = [](const std::string&) {
+    Hypothesis hypothesis;
+    hypothesis.text = "EINS ZWEI DREI VIER";
+    return hypothesis;
+  };
+  EXPECT_EQ(TranslateHtml("<b>one two</b>", remembered), "<b>EINS ZWEI DREI VIER</b>");
+  EXPECT_EQ(TranslateHtml("one <b>two</b>", remembered), "EINS ZWEI <b>DREI VIER</b>");
+}
+
 TEST(HtmlDocumentTest, LinesOfPreformattedTextStay) {
   const std::string text = "<pre>\n  one two\r\n\tthree\n\n</pre> four\nfive";
   EXPECT_EQ(Translated(text, Capitals), "<pre>\n  ONE TWO\r\n\tTHREE\n\n</pre> FOUR FIVE");

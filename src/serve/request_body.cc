@@ -1,12 +1,15 @@
 #include "serve/request_body.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <utility>
 
 #include "attend/error.h"
+#include "base/edit_distance.h"
 #include "base/excerpt.h"
 #include "serve/form.h"
 #include "serve/json_request.h"
@@ -97,6 +100,17 @@ void RequestBody::ReadMultipart(std::string_view content_type, std::string_view 
     }
     Add(part.name, std::move(part.content));
   }
+}
+
+void RequestBody::CheckMembers(std::span<const std::string_view> known) const {
+  const auto check = [&](const std::string& name) {
+    if (std::ranges::find(known, name) != known.end()) return;
+    throw Error(ErrorKind::kInput, fmt::format("request: '{}' is no member of it, expected {}{}",
+                                               Excerpt(name, 60), fmt::join(known, ", "),
+                                               DidYouMean(name, {known.begin(), known.end()})));
+  };
+  for (const auto& [name, _] : members_.items()) check(name);
+  for (const auto& [name, _] : files_) check(name);
 }
 
 const Json* RequestBody::Member(const std::string& name) const {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -35,6 +36,8 @@ class RequestBody {
   int64_t Number(const std::string& name) const;
   // Of multipart/form-data; a text without a file's name is a .txt.
   UploadedFile File(const std::string& name) const;
+  // Throws Error(kInput), which names the nearest known one, for a member or file of another name.
+  void CheckMembers(std::span<const std::string_view> known) const;
   // Null where there is none.
   const Json* Member(const std::string& name) const;
 

@@ -108,16 +108,16 @@ void CheckAlike(const LoadedModel& first, const LoadedModel& other, size_t numbe
 std::vector<double> Shares(std::vector<double> weights, size_t models) {
   if (weights.empty()) weights.assign(models, 1);
   if (weights.size() != models) {
-    Refuse(fmt::format("model_weights has {} numbers for {} models; expected one for each, or none",
+    Refuse(fmt::format("there are {} weights for {} models; expected one for each, or none",
                        weights.size(), models));
   }
   for (const double weight : weights) {
     if (!std::isfinite(weight) || weight < 0)
-      Refuse(fmt::format("model_weights has {}, expected numbers of at least 0", weight));
+      Refuse(fmt::format("a model's weight is {}, expected at least 0", weight));
   }
   const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
   if (sum <= 0 || !std::isfinite(sum))
-    Refuse(fmt::format("model_weights have the sum {}, expected one above 0", sum));
+    Refuse(fmt::format("the models' weights have the sum {}, expected one above 0", sum));
   for (double& weight : weights) weight /= sum;
   return weights;
 }

@@ -1,7 +1,7 @@
 // The server's API, and all that this page knows of it.
 import {Translation} from "./translation.js";
 
-const kTexts = "v1/translate", kAlternatives = "v1/alternatives", kFile = "v1/check_file", kDocument = "translate", kWholeFile = "translate_file", kDownload = "download_file/", kCompletions = "v1/completions", kTag = "v1/tag", kClassify = "v1/classify", kFill = "v1/fill", kParse = "v1/parse", kTranscriptions = "v1/audio/transcriptions", kModels = "v1/models", kMemories = "v1/memories", kSettings = "frontend/settings", kHealth = "health";
+const kTexts = "v1/translate", kAlternatives = "v1/alternatives", kFile = "v1/check_file", kWholeFile = "translate_file", kDownload = "download_file/", kCompletions = "v1/completions", kTag = "v1/tag", kClassify = "v1/classify", kFill = "v1/fill", kParse = "v1/parse", kTranscriptions = "v1/audio/transcriptions", kModels = "v1/models", kMemories = "v1/memories", kSettings = "frontend/settings", kHealth = "health";
 const kBeginning = 65536;  // bytes of a file that tell its format
 const kPatience = 8000;  // ms in which a server that lives says something
 const kMostClasses = 12, kFillings = 6;  // on show
@@ -58,20 +58,19 @@ async function whileItLives(work, signal) {
   }
 }
 
-// The answer's JSON, and its headers.
-async function ask(path, body, signal) {
+// The answer's JSON.
+async function request(path, body, signal) {
   const {response, text} = await whileItLives(async (either, unlessSilent) => {
     const response = await unlessSilent(send(path, body, either));
     return {response, text: await unlessSilent(response.text())};
   }, signal);
   if (!response.ok) throw problemOf(response, text);
   try {
-    return {answer: JSON.parse(text), headers: response.headers};
+    return JSON.parse(text);
   } catch {
     throw new Problem("refused", "the answer makes no sense to this page");
   }
 }
-const request = async (path, body, signal) => (await ask(path, body, signal)).answer;
 
 // Of an error in the OpenAI API's form or in that of the other routes.
 const messageOf = ({error}) => error.message ?? error;
@@ -130,19 +129,12 @@ export async function alternativesAt(text, prefix, {model, glossary = []}, signa
   return (await request(kAlternatives, body, signal)).alternatives;
 }
 
-// The HTML of a whole document, its tags at the right words; with numbers of sentences that were cut or divided, and of
-// characters that were lost.
-export async function translateDocument(html, {name: model, source, target}, signal) {
-  const body = {model, source: source || "auto", target, format: "html", q: html.toWellFormed()};
-  const {answer, headers} = await ask(kDocument, body, signal), number = name => Number(headers.get(`X-Attend-${name}`));
-  return {html: answer.translatedText, cut: number("Unfinished"), divided: number("Divided"), unknown: number("Unknown-Characters")};
-}
-
-// A file of another program, translated by the server: its content, and numbers as of translateDocument. `progress` is called
-// with numbers of sentences: those that are ready, and all.
-export function translateFile(file, {name: model, source, target}, progress, signal) {
-  const form = new FormData();
-  for (const [name, value] of Object.entries({model, source: source || "auto", target, stream: true})) if (value) form.append(name, value);
+// An HTML file, or one of another program, translated by the server: its content, with numbers of sentences that were cut or
+// divided, and of characters that were lost. `glossary` and `memory` are as of translate; `progress` is called with numbers of
+// sentences: those that are ready, and all.
+export function translateFile(file, {model: {name: model, source, target}, glossary = [], memory = ""}, progress, signal) {
+  const form = new FormData(), terms = glossary.length ? JSON.stringify(glossary) : "";
+  for (const [name, value] of Object.entries({model, source: source || "auto", target, glossary: terms, memory, stream: true})) if (value) form.append(name, value);
   form.append("file", file, file.name);
   return whileItLives(async (either, unlessSilent) => {
     const response = await unlessSilent(send(kWholeFile, form, either));

@@ -1,6 +1,6 @@
-// File translation: text a few lines at a time, in order, until the end or until someone cancels; HTML as a whole; documents of
-// other programs by the server.
-import {Problem, checkFile, readLimits, translate, translateDocument, translateFile} from "./api.js";
+// File translation: text a few lines at a time, in order, until the end or until someone cancels; HTML and documents of other
+// programs as a whole, by the server.
+import {Problem, checkFile, readLimits, translate, translateFile} from "./api.js";
 import {patiently} from "./server.js";
 
 const kChunkLines = 32, kChunkCharacters = 4000, kMostNamed = 10, kHtmlName = /\.html?$/i, kTextName = /\.txt$|^[^.]*$/i;
@@ -46,9 +46,10 @@ function timeLeft(done, total, started) {
 }
 
 export class FileJob {
-  // `choice` gives the model, as Languages has it, at the time of a start; `say` tells a screen reader.
-  constructor(choice, say) {
-    Object.assign(this, {choice, say, file: null, kind: "text", lines: [], done: 0, controller: null, url: null});
+  // `choice` gives the model, as Languages has it, at the time of a start, and `chosen` the terms of the glossary and the memory's
+  // name; `say` tells a screen reader.
+  constructor(choice, chosen, say) {
+    Object.assign(this, {choice, chosen, say, file: null, kind: "text", lines: [], done: 0, controller: null, url: null});
     byId("file").addEventListener("change", event => { if (event.target.files[0]) this.open(event.target.files[0]); event.target.value = ""; });
     const drop = byId("drop");
     for (const name of ["dragenter", "dragover"]) drop.addEventListener(name, event => { event.preventDefault(); drop.classList.add("over"); });
@@ -141,8 +142,8 @@ export class FileJob {
     this.buttons({cancel: true});
     this.state("Translating…");
     try {
-      const run = {text: this.run, html: this.runHtml, document: this.runDocument}[this.kind];
-      this.finish(await run.call(this, model, controller.signal), model.target);
+      const run = this.kind === "text" ? this.run : this.runDocument;
+      this.finish(await run.call(this, model, this.chosen(), controller.signal), model.target);
     } catch (error) {
       if (controller !== this.controller) return;  // another file took its place
       this.buttons({start: true});
@@ -158,28 +159,21 @@ export class FileJob {
     return this.kind !== "text" ? "" : ` at line ${count(this.done + 1)}`;
   }
 
-  async runDocument(model, signal) {
+  async runDocument(model, chosen, signal) {
     const started = performance.now();
     const told = (done, all) => {
       this.progress(done, all);
       byId("file-state").textContent = `${count(done)} of ${counted(all, "sentence")}${timeLeft(done, all, started)}`;
     };
-    const {content, cut, ...others} = await patiently(() => translateFile(this.file, model, told, signal), signal);
+    const {content, cut, ...others} = await patiently(() => translateFile(this.file, {model, ...chosen}, told, signal), signal);
     this.progress(1, 1);
     return {output: [content], cut: cut ? counted(cut, "sentence") : "", ...others};
-  }
-
-  async runHtml(model, signal) {
-    const [[html]] = this.lines;
-    const {html: output, cut, ...others} = await patiently(() => translateDocument(html, model, signal), signal);
-    this.progress(1);
-    return {output: [output], cut: cut ? counted(cut, "sentence") : "", ...others};
   }
 
   // The text to write, the lines, from 1, whose translation stops at the longest output, and what `told` tells. What the
   // server refuses is sent again in smaller parts, down to the line that it refuses. The model that it chooses for most of the
   // first lines translates all.
-  async run(model, signal) {
+  async run(model, chosen, signal) {
     const output = [], cut = [], started = performance.now(), {lines} = this;
     let most = kChunkLines, divided = 0, unknown = 0;
     while (this.done < lines.length) {
@@ -187,7 +181,7 @@ export class FileJob {
       const texts = part.map(([line]) => line).filter(line => line.trim());
       let results = [];
       try {
-        if (texts.length) results = await patiently(() => translate(texts, {model, bulk: true}, signal), signal);
+        if (texts.length) results = await patiently(() => translate(texts, {model, ...chosen, bulk: true}, signal), signal);
       } catch (error) {
         if (error.kind !== "refused" || part.length === 1) throw error;
         most = Math.ceil(part.length / 2);

@@ -48,7 +48,7 @@ const panels = {  // by route
   "/v1/audio/transcriptions": new TranscriptionPanel(sayTyped),
   "/v1/fill": new FillingPanel(sayTyped),
 };
-const fileJob = new FileJob(() => languages.model, say);
+const fileJob = new FileJob(() => languages.model, () => ({glossary: glossary.terms, memory: memory.name}), say);
 
 let limits = {characters: Infinity, suffixes: []};
 

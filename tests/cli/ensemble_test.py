@@ -35,8 +35,8 @@ def test_results_hang_on_no_thread_batch_or_instruction_set(relative):
 
 
 def test_what_does_not_go_together_is_refused(relative, tmp_path):
-    refused(attend("translate", "--model", GOLDEN, relative, "--model-weights", "1"), 2, "1 numbers for 2 models")
-    refused(attend("translate", "--model", GOLDEN, "--model-weights", "1"), 2, "model_weights is for several models")
+    refused(attend("translate", "--model", GOLDEN, relative, "--model-weights", "1"), 2, "1 weights for 2 models")
+    refused(attend("translate", "--model", GOLDEN, "--model-weights", "1"), 2, "weights of models are for several, and one is given")
     refused(attend("translate", "--model", GOLDEN, relative, "--adapter", "x"), 2, "adapter is for one model")
     refused(attend("translate", "--model", GOLDEN, relative, "--shortlist", "x"), 2, "shortlist")
     protecting = random_models.write_relative(tmp_path / "protecting", seed=0, target_order="right_to_left")

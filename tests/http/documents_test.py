@@ -73,7 +73,8 @@ def run_server(python, tmp_path_factory):
     folder = tmp_path_factory.mktemp("serve")
     (folder / "tmp").mkdir()
     python.setenv("TMPDIR", str(folder / "tmp"))
-    with serving(folder) as server:
+    (folder / "office.tsv").write_text("Sona mipa.\tDREI VIER.\n", encoding="utf-8")
+    with serving(folder, "--memory", folder / "office.tsv") as server:
         yield server
     assert not list((folder / "tmp").iterdir())  # of all that ran
 
@@ -112,6 +113,14 @@ def test_a_document_is_translated_as_by_the_command(server, tmp_path, name):
         found, expected = parts_of(found), parts_of(expected)
     assert found == expected
     assert found != EXAMPLES[name]
+
+
+def test_a_document_has_the_terms_and_the_memory(server):
+    terms = json.dumps([{"source": "lumi", "target": "vesta"}])
+    status, answer = post_parts(server, "/translate_file", {**LANGUAGES, "glossary": terms, "memory": "office"}, ("a.docx", EXAMPLES["a.docx"]))
+    assert status == 200, answer
+    texts = re.sub("<[^>]*>", " ", parts_of(content(server, answer))["word/document.xml"].decode()).split()
+    assert "vesta" in texts and texts[-2:] == ["DREI", "VIER."]
 
 
 def test_the_formats_are_listed(server):

@@ -63,6 +63,28 @@ def test_a_file_may_name_its_model(tmp_path):
         assert post_parts(server, "/translate_file", {**LANGUAGES, "model": "third"}, ("a.txt", TEXT.encode()))[0] == 400
 
 
+def test_a_file_has_the_terms_and_the_memory(tmp_path):
+    (tmp_path / "terms.tsv").write_text("lumi\tvesta\n", encoding="utf-8")
+    (tmp_path / "office.tsv").write_text("Sona mipa.\tDREI VIER.\n", encoding="utf-8")
+    with serving(tmp_path, "--glossary", f"house={tmp_path / 'terms.tsv'}", "--memory", tmp_path / "office.tsv") as server:
+        def translated(name, content, **more):
+            status, answer = post_parts(server, "/translate_file", {**LANGUAGES, **more}, (name, content.encode()))
+            return fetch(server, answer["translatedFileUrl"])[2] if status == 200 else answer["error"]
+
+        expected = command_line(TEXT, "--glossary", str(tmp_path / "terms.tsv"))[0]
+        terms = json.dumps([{"source": "lumi", "target": "vesta"}])
+        assert translated("a.txt", TEXT, glossary="house") == translated("a.txt", TEXT, glossary=terms) == expected != translated("a.txt", TEXT)
+        assert translated("a.txt", "Sona mipa.", memory="office") == "DREI VIER." != translated("a.txt", "Sona mipa.", memory="")
+        page = "<p>Sona <b>mipa.</b></p><p><i>Sona mipa.</i></p>"
+        assert translated("a.html", page, memory="office") == "<p>DREI <b>VIER.</b></p><p><i>DREI VIER.</i></p>"
+        assert "there is no glossary 'x' here; there are house" in translated("a.txt", TEXT, glossary="x")
+        assert "glossary" in translated("a.txt", TEXT, glossary="[1")
+        assert "there is no memory 'x', expected one of office" in translated("a.txt", TEXT, memory="x")
+        assert "'glosary' is no member of it" in translated("a.txt", TEXT, glosary="house")
+        assert "did you mean 'glossary'" in translated("a.txt", TEXT, glosary="house")
+        assert post_parts(server, "/translate_file?memories=office", LANGUAGES, ("a.txt", TEXT.encode()))[0] == 400
+
+
 def test_an_html_file_keeps_its_tags(server):
     page = f"<!DOCTYPE html><script>alert(1)</script><p>{TEXT}</p>"
     answer = post_parts(server, "/translate_file", {**LANGUAGES, "source": "auto"}, ("page.html", page.encode()))[1]

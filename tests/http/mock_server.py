@@ -1,6 +1,7 @@
 """A server that answers as `attend serve` does, from a word list: what page_test.py needs to delay, refuse and stop."""
 
 import contextlib
+import email
 import http.server
 import json
 import pathlib
@@ -129,6 +130,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.answer(200, {"charLimit": mock.most_characters, "supportedFilesFormat": SUFFIXES})
         if self.path == "/health":
             return self.answer(200, {"status": "ok"})
+        if self.path == "/download_file/translated":
+            return self.answer(200, mock.translated.encode(), "application/octet-stream")
         file = WEB / (self.path.lstrip("/") or "page.html")
         if file.parent == WEB and file.is_file():
             return self.answer(200, file.read_bytes(), TYPES[file.suffix])
@@ -150,11 +153,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.answer(400, {"error": f"a file of type '{suffix}' is not supported"})
         return self.answer(200, {})
 
+    def form_of(self, content):
+        form = email.message_from_bytes(f"Content-Type: {self.headers['Content-Type']}\r\n\r\n".encode() + content)
+        return {part.get_param("name", header="content-disposition"): part.get_payload(decode=True).decode() for part in form.get_payload()}
+
     def respond(self):
         mock, content = self.server.mock, self.rfile.read(int(self.headers["Content-Length"]))
         if self.path == "/v1/check_file":
             return self.check_file(content)
-        body = json.loads(content)
+        body = self.form_of(content) if self.path == "/translate_file" else json.loads(content)
         with mock.lock:
             (mock.positions if self.path == "/v1/alternatives" else mock.requests).append(body)
             refusal = mock.refusals.pop(0) if mock.refusals else None
@@ -172,9 +179,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return None
         if self.path == "/v1/alternatives":
             return self.answer(200, {"model": body["model"], "alternatives": alternatives(body["text"], body["target_prefix"])})
-        if self.path == "/translate":
-            told = {f"X-Attend-{name}": "2" for name in ("Unfinished", "Divided", "Unknown-Characters") if name in body["q"]}
-            return self.answer(200, {"translatedText": "<!-- translated -->" + body["q"]}, **told)
+        if self.path == "/translate_file":
+            mock.translated = "<!-- translated -->" + body["file"]
+            counts = {name: 2 * (name in body["file"]) for name in ("unfinished", "divided", "unknown_characters")}
+            events = [("progress", {"done": 1, "sentences": 1}), ("done", {"translatedFileUrl": f"{mock.url}download_file/translated", **counts})]
+            return self.answer(200, "".join(f"event: {name}\ndata: {json.dumps(data)}\n\n" for name, data in events).encode(), "text/event-stream")
         memory = mock.matches if body.get("memory") else None
         translations = [{"model": mock.model_of(text, body),
                          **translation(text, body.get("n_best", 1), body.get("attention"), body.get("glossary", []), memory)} for text in body["text"]]
@@ -234,6 +243,7 @@ class MockServer:
         self.refusals = []  # (status, error, headers) of the next answers
         self.key, self.models, self.most_characters = "", MODELS, -1
         self.memories, self.matches = [], {}  # names; of a sentence, what they have
+        self.translated = ""  # the file that was made last
         self.delay = lambda body: 0  # seconds
         self.awake.set()
         if not self.server:

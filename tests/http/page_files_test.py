@@ -1,5 +1,8 @@
 """Files on the translation page."""
 
+import json
+
+import pytest
 from mock_server import MODELS
 from web_page import Keys
 
@@ -95,11 +98,27 @@ def test_html_is_translated_as_html(page, tmp_path):
     path.write_text(html, encoding="utf-8")
     page.translate_file(path)
     page.until(lambda: page["file-state"].text == "Done.", "the end")
-    assert [(body["q"], body["format"], body["source"], body["target"]) for body in page.server.requests] == [(html, "html", "en", "de")]
+    assert page.server.requests == [{"file": html, "model": "en-de", "source": "en", "target": "de", "stream": "true"}]
     assert page.downloaded(tmp_path / "notes.de.html").decode() == f"<!-- translated -->{html}"
     page.server.refusals = [(413, "the body is too large", {})]
     page["file-start"].click()
     page.until(lambda: page["file-state"].text == "Stopped: the body is too large.", "the reason")
+
+
+@pytest.mark.parametrize("name", ["notes.txt", "notes.html"])
+def test_files_have_the_terms_and_the_memory(page, tmp_path, name):
+    page.server.memories = ["office"]
+    page.browser.refresh()
+    page.until(lambda: page.all("#to option"), "the languages")
+    page["file-tab"].click()
+    assert page["memory-choice"].is_displayed()
+    page["glossary"].find_element("tag name", "summary").click()
+    page["glossary-terms"].send_keys("garden = Garten")
+    (tmp_path / name).write_text("a garden\n", encoding="utf-8")
+    page.translate_file(tmp_path / name)
+    page.until(lambda: page["file-state"].text.startswith("Done."), "the end")
+    asked, terms = page.server.requests[-1], [{"source": "garden", "target": "Garten", "flags": "ignore-case"}]
+    assert asked["memory"] == "office" and asked["glossary"] == (terms if name.endswith("txt") else json.dumps(terms, separators=(",", ":")))
 
 
 def test_a_file_and_a_key(page, tmp_path):

@@ -33,16 +33,6 @@ def test_matches_of_the_sentence_that_is_looked_at(page):
     assert GARTEN in page.texts("#alternatives button")  # the model's own is there still
 
 
-def test_files_have_no_memory_to_choose(page):
-    page.server.memories = ["office"]
-    reload(page)
-    assert page["memory-choice"].is_displayed()
-    page["file-tab"].click()
-    assert not page["memory-choice"].is_displayed()
-    page["text-tab"].click()
-    assert page["memory-choice"].is_displayed()
-
-
 def test_another_memory_is_kept(page):
     page.server.memories, page.server.matches = ["office", "law"], {GARDEN: [MATCH]}
     reload(page)

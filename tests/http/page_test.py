@@ -250,7 +250,7 @@ def test_what_is_lost_or_divided_is_said(page, tmp_path):
     page.until(lambda: page["file-state"].text == "Done. 4 lines translated. Sentences that are too long for this model were translated in parts. "
                "1 character is unknown to this model, and left out.", "the end")
     html = tmp_path / "notes.html"
-    html.write_text("<p>Unfinished Unknown-Characters", encoding="utf-8")
+    html.write_text("<p>unfinished unknown_characters", encoding="utf-8")
     page.translate_file(html)
     page.until(lambda: page["file-state"].text == "Done. Cut off at the model's longest output: 2 sentences; divide the sentences there. "
                "2 characters are unknown to this model, and left out.", "the end")

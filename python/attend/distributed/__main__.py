@@ -17,6 +17,7 @@ _EXAMPLES = """examples:
   python -m attend.distributed model all.en --output translated
   python -m attend.distributed model all.jsonl --output translated --column english --target german --set beam_size=6
   python -m attend.distributed model tables --output translated --column english --target german --engine ray --workers 8 --threads 4
+  python -m attend.distributed model all.en --output translated --set glossary=terms.tsv --set memory=units.tmx
   python -m attend.distributed model all.en --output translated --shard $SLURM_ARRAY_TASK_ID/8
 
 The same command again goes on where a job was killed."""
@@ -51,15 +52,17 @@ def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--target", default="", metavar="NAME", help="the new column; the others are kept")
     parser.add_argument("--engine", choices=("here", "ray", "spark"), default="here", help="here: this process (the default); else the cluster that "
                         "RAY_ADDRESS or spark-submit names, or one of this machine")
-    parser.add_argument("--workers", type=int, default=2, metavar="N", help="of Ray: that many actors (default 2)")
+    parser.add_argument("--workers", type=int, default=None, metavar="N", help="of Ray: that many actors (default 2)")
     parser.add_argument("--threads", type=int, default=None, metavar="N", help="of each worker; default: of this process all processors, else 1")
     parser.add_argument("--shard", type=_shard, default=None, metavar="I/N", help="here: the Ith of N processes that share the job")
     parser.add_argument("--part-bytes", type=int, default=1 << 20, metavar="N", help="about so many bytes of text are a part (default 1048576)")
     parser.add_argument("--load", type=_setting, action="append", default=[], metavar="NAME=VALUE", help="how the model is loaded: type=int8")
-    parser.add_argument("--set", type=_setting, action="append", default=[], metavar="NAME=VALUE", help="how it runs: beam_size=6")
+    parser.add_argument("--set", type=_setting, action="append", default=[], metavar="NAME=VALUE", help="how it runs: beam_size=6; glossary and memory are files")
     found = parser.parse_args(arguments)
     if found.shard and found.engine != "here":
         parser.error(f"--shard is for processes without an engine, found --engine {found.engine}")
+    if found.workers is not None and found.engine != "ray":
+        parser.error(f"--workers is for --engine ray, found --engine {found.engine}; --threads says how many threads a process has")
     return found
 
 
@@ -75,7 +78,7 @@ def _engine(found: argparse.Namespace) -> Callable[[Job], Report]:
     if found.engine == "ray":
         from attend.distributed import ray  # noqa: PLC0415  where it is asked for
 
-        return lambda job: ray.run(job, workers=found.workers, threads=found.threads or 1)
+        return lambda job: ray.run(job, workers=found.workers or 2, threads=found.threads or 1)
     if found.engine == "spark":
         from attend.distributed import spark  # noqa: PLC0415
         from pyspark.sql import SparkSession  # noqa: PLC0415

@@ -62,7 +62,8 @@ class Job:
     output: a folder, which every worker can write
     column, target: names of the text's column and of the new one; not for plain lines
     part_bytes: about so many bytes of lines, or of a Parquet column's texts, are a part
-    load, options: options of the class and of its method, such as {"type": "int8"} and {"beam_size": 6}
+    load, options: options of the class and of its method, such as {"type": "int8"} and {"beam_size": 6}. A glossary and a memory are
+        paths of files that every worker can read
 
     Raises InputError, ConfigurationError and UsageError before anything is run.
     """
@@ -80,6 +81,7 @@ class Job:
     def __post_init__(self) -> None:
         self.model = os.path.abspath(self.model)
         self.load = {name: os.path.abspath(value) if name in (*_DIRECTORIES, *_FILES) else value for name, value in self.load.items()}
+        self.options = {name: self._path(name, value) if name in _models.FILES else value for name, value in self.options.items()}
         if "estimator" in self.load:
             raise ConfigurationError("load has estimator, but a job writes texts alone, without their quality; leave it out")
         if "threads" in self.load:
@@ -94,6 +96,12 @@ class Job:
             _formats.Part(number, *range_) for number, file in enumerate(self.files) for range_ in self.format.cut(file, self.columns, self.part_bytes)]
         self._place, self._folder = _files.locate(self.output)
         self._begin()
+
+    @staticmethod
+    def _path(name: str, value: Any) -> str:
+        if not isinstance(value, (str, os.PathLike)):
+            raise ConfigurationError(f"{name} is {value!r}, expected the path of a file that every worker can read")
+        return os.path.abspath(value)
 
     def _common_format(self) -> _formats.Lines | _formats.Parquet:
         first = _formats.format_of(self.files[0])
@@ -113,10 +121,11 @@ class Job:
         """What the bytes of all parts follow from."""
         load = dict(self.load) | {name: _digest(pathlib.Path(self.load[name]) / "config.json") for name in _DIRECTORIES if name in self.load}
         load |= {name: _digest(pathlib.Path(load[name])) for name in _FILES if name in load}
+        options = {name: value for name, value in self.options.items() if name not in _WITHOUT_EFFECT}
+        options |= {name: _digest(pathlib.Path(options[name])) for name in _models.FILES if name in options}
         return {
             "program": attend.__version__, "model": _digest(pathlib.Path(self.model) / "config.json"), "load": load,
-            "options": {name: value for name, value in self.options.items() if name not in _WITHOUT_EFFECT},
-            "column": self.column, "target": self.target, "part_bytes": self.part_bytes,
+            "options": options, "column": self.column, "target": self.target, "part_bytes": self.part_bytes,
             "inputs": [[file.path, file.size, file.changed] for file in self.files]}
 
     def _begin(self) -> None:

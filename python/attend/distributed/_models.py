@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import attend
 import pyarrow as pa
-from attend._errors import InputError, UsageError
+from attend._errors import ConfigurationError, InputError, UsageError
 
 _WORDS = pa.list_(pa.struct([
     ("text", pa.string()), ("label", pa.string()), ("begin", pa.int64()), ("end", pa.int64()), ("probability", pa.float64())]))
@@ -66,13 +66,35 @@ class Counts(NamedTuple):
         return Counts(*map(operator.add, self, other))
 
 
+FILES = ("glossary", "memory")  # options that name a file
+_UNWRITTEN = {"n_best": 1, "n": 1, "alignments": False, "quality": False}  # what asks for more than the best text, and what does not
+
+
+def _ready(options: Mapping[str, Any]) -> dict[str, Any]:
+    """With what their files hold."""
+    for name, without in _UNWRITTEN.items():
+        if options.get(name, without) != without:
+            raise ConfigurationError(f"options have {name}, but a job writes the best text alone; leave it out")
+    ready = {name: value for name, value in options.items() if name not in ("memory_source", "memory_target")}
+    languages = [options.get(name, "") for name in ("memory_source", "memory_target")]
+    if any(languages) and not ready.get("memory"):
+        raise ConfigurationError("options have a language of a memory, but no memory; give memory, or leave it out")
+    if ready.get("glossary"):
+        ready["glossary"] = attend.Glossary(ready["glossary"])
+    if ready.get("memory"):
+        ready["memory"] = attend.TranslationMemory(ready["memory"], *languages)
+    return ready
+
+
 class Model:
-    """Makes a value of each text. Raises ConfigurationError for unknown options before it has seen any."""
+    """Makes a value of each text. `options` name files of a glossary and a memory by their paths; memory_source and memory_target are
+    the languages of a TMX. Raises ConfigurationError for unknown options before it has seen any."""
 
     def __init__(self, directory: str, threads: int, load: Mapping[str, Any], options: Mapping[str, Any]) -> None:
         self.task = task_of(directory)
+        ready = _ready(options)
         made = getattr(attend, self.task.made_by)(directory, threads=threads, **load)
-        self._run = functools.partial(getattr(made, self.task.method), **options)
+        self._run = functools.partial(getattr(made, self.task.method), **ready)
         self._run([])
 
     def __call__(self, texts: Sequence[str | None]) -> tuple[list[Any], Counts]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import os
 import pathlib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, cast
@@ -82,6 +83,16 @@ def write_document(document: Document, translations: Sequence[str], path: str | 
         document.write(translations, unfinished)
 
 
+def _target_language(translator: Translator, wanted: str | None) -> str | None:
+    """What documents are to say: the language that was asked for, which must be the model's, or the model's where it names one."""
+    named = translator.languages[1] if len(translator.languages) == 2 else None
+    if wanted and named:
+        asked, own = (re.split("[-_]", language.lower())[0] for language in (wanted, named))
+        if len(asked) == len(own) and asked != own:  # de and deu may be the same
+            raise UsageError(f"target_language is {wanted}, but the model translates to {named}; leave it out, or use a model for {wanted}")
+    return wanted or named
+
+
 def translate_file(
     translator: Translator, source: str | os.PathLike[str], target: str | os.PathLike[str], *, source_language: str | None = None,
     target_language: str | None = None, retranslate: bool = False, **options: Any,
@@ -89,13 +100,15 @@ def translate_file(
     """Translates the document `source` to `target`, which gets the same format, and returns how many texts were translated.
 
     Formatting goes where the words go that have it, by alignment; all else stays as it is. Files that hold translations beside their
-    sources (XLIFF, TMX, PO, TSV) keep those that they have, unless `retranslate` is true. The languages are needed where a document
-    does not name them: `target_language` for TMX, and for XLIFF 2 without trgLang. `options` are those of `Translator.translate`.
+    sources (XLIFF, TMX, PO, TSV) keep those that they have, unless `retranslate` is true. `target_language` is by default what the model
+    names; TMX, and XLIFF 2 without trgLang, need one. It may be a variant of the model's language, such as de-AT of de, and no other one.
+    `options` are those of `Translator.translate`, `glossary` and `memory` too.
     """
     source, target = pathlib.Path(source), pathlib.Path(target)
     if _format_of(source) != _format_of(target) or {source.suffix.lower(), target.suffix.lower()} == {".docx", ".pptx"}:
         raise UsageError(f"'{target}' ends in '{target.suffix}', expected '{source.suffix}', as the source does: formats are not converted")
-    document = read_document(source, ReadingOptions(source_language, target_language, retranslate))
+    options_of_reading = ReadingOptions(source_language, _target_language(translator, target_language), retranslate)
+    document = read_document(source, options_of_reading)
     if target.exists() and source.samefile(target):
         raise UsageError(f"'{target}' is the source itself; name another file")
     write_document(document, translate_html(translator, document.texts, **options), target)

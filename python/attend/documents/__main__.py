@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import json
-import pathlib
 import sys
 from typing import Any
 
-from attend import Glossary, Translator
+from attend import Glossary, TranslationMemory, Translator
 from attend._command import run
 from attend._say import say
 from attend.documents import translate_file
 
 # What the model is loaded with, and what only this command knows; all else are options of Translator.translate.
 _LOADING = ("threads", "type", "adapter", "protect", "shortlist")
-_OWN = ("model", "source", "target", "quiet", "source_language", "target_language", "retranslate", "glossary")
-
-
-def _target_language(model: str) -> str | None:
-    """What the model translates to, where it names two languages."""
-    languages = json.loads((pathlib.Path(model) / "config.json").read_text(encoding="utf-8"))["model"].get("languages", [])
-    return languages[1] if len(languages) == 2 else None
+_OWN = (
+    "model", "source", "target", "quiet", "source_language", "target_language", "retranslate", "glossary", "memory", "memory_source", "memory_target")
 
 
 def _run(options: dict[str, Any]) -> None:
@@ -28,9 +22,11 @@ def _run(options: dict[str, Any]) -> None:
     searching = {name: value for name, value in options.items() if name not in _LOADING + _OWN}
     if options["glossary"]:
         searching["glossary"] = Glossary(options["glossary"])
+    if options["memory"]:
+        searching["memory"] = TranslationMemory(options["memory"], options["memory_source"], options["memory_target"])
     count = translate_file(
         translator, options["source"], options["target"], source_language=options["source_language"] or None,
-        target_language=options["target_language"] or _target_language(options["model"]), retranslate=options["retranslate"], **searching)
+        target_language=options["target_language"] or None, retranslate=options["retranslate"], **searching)
     if not options["quiet"]:
         say(f"wrote {options['target']}: {count} text{'' if count == 1 else 's'} translated")
 

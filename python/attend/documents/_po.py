@@ -44,6 +44,7 @@ class PoDocument:
         content = read_bytes(path)
         self._begin = "\ufeff" * content.startswith(b"\xef\xbb\xbf")
         self._line_end = "\r\n" if b"\r\n" in content else "\n"
+        self._begins_empty = re.match(rb"(\xef\xbb\xbf)?#\r?\n", content) is not None  # by an empty comment, which polib writes always
         try:
             self._catalogue = polib.pofile(str(path))  # which takes text, too, and looks whether it names a file
         except (OSError, ValueError, IndexError, LookupError) as error:
@@ -88,4 +89,6 @@ class PoDocument:
             self._catalogue.metadata["Content-Type"] = "text/plain; charset=UTF-8"
         self._catalogue.encoding = "utf-8"
         text = str(self._catalogue).rstrip("\n") + "\n"
+        if not self._catalogue.header and not self._begins_empty:
+            text = text.removeprefix("#\n")
         path.write_bytes((self._begin + text.replace("\n", self._line_end)).encode())

@@ -47,7 +47,8 @@ def parse(content: bytes, name: str) -> etree._ElementTree:
 def serialise(tree: etree._ElementTree) -> bytes:
     """As XML files begin: with a declaration, and with the DOCTYPE that was read."""
     information = tree.docinfo
-    return bytes(etree.tostring(tree, xml_declaration=True, encoding=information.encoding or "UTF-8", standalone=information.standalone))
+    standalone = information.standalone or None  # lxml says False where nothing is declared, which means the same
+    return bytes(etree.tostring(tree, xml_declaration=True, encoding=information.encoding or "UTF-8", standalone=standalone))
 
 
 def local_name(node: etree._Element) -> str:

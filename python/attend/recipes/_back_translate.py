@@ -48,14 +48,24 @@ class BackTranslation:
         search = ["--sample", "--top-k", self.top_k, "--seed", self.seed] if self.sample else ["--beam-size", self.beam_size]
         model = pathlib.Path(self.model).absolute()
         written = [steps.path(f"back.{number}") for number in range(len(self.text))]
+        if any(f"translate {number}" not in steps.done for number in range(len(self.text))):  # what the training refuses, it refuses now
+            steps.check("train", *self._training([self.sources[0]] * len(self.text), [self.targets[0]] * len(self.text)), "--dry-run")
         for number, (file, output) in enumerate(zip(self.text, written)):
             steps.command(
                 f"translate {number}", "translate", "--model", model, "--input", file, "--output", output, "--resume", "--type", self.type, *search,
                 reads=[model, file])
-        arguments = [*each("--train-source", [*self.sources, *written]), *each("--train-target", [*self.targets, *self.text])]
+        steps.command(
+            "train", "train", *self._training(written, self.text), "--output", steps.path("run"),
+            reads=[self._recipe, *self.sources, *self.targets, *self.text])
+
+    @property
+    def _recipe(self) -> pathlib.Path:
+        return pathlib.Path(self.config).absolute()
+
+    def _training(self, sources: Sequence[Path], targets: Sequence[Path]) -> list[str]:
+        """Arguments of the training, with these files beside the recipe's pairs."""
+        arguments = ["--config", str(self._recipe), *each("--train-source", [*self.sources, *sources]), *each("--train-target", [*self.targets, *targets])]
         if self.tag:
             arguments += ["--train-prefixes", *[""] * len(self.sources), *[self.tag + " "] * len(self.text)]
             arguments += ["--user-defined-symbols", *self.symbols, self.tag] * self.makes_vocabulary
-        recipe = pathlib.Path(self.config).absolute()
-        steps.command(
-            "train", "train", "--config", recipe, *arguments, "--output", steps.path("run"), reads=[recipe, *self.sources, *self.targets, *self.text])
+        return arguments

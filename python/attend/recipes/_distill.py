@@ -6,7 +6,6 @@ import dataclasses
 import itertools
 import json
 import pathlib
-import re
 from collections.abc import Iterator, Sequence
 
 from attend import bleu, read_lines
@@ -28,6 +27,7 @@ class Distillation:
     word_level: learn the teacher's predictions of each token as well, by its vocabularies
     alignments: link the words of the text, for guided alignment; the recipe has guided_alignment_weight
     int8_updates: updates that follow with products rounded as int8 rounds them; 0: none
+    device: the recipe's, which a run does not keep; "": the default
     """
 
     teacher: Path
@@ -43,6 +43,7 @@ class Distillation:
     word_level: bool = False
     alignments: bool = False
     int8_updates: int = 0
+    device: str = ""
     data_dir: str = ""
     threads: int = 0
     quiet: bool = False
@@ -52,6 +53,8 @@ class Distillation:
         if self.n_best > self.beam_size:
             raise UsageError(f"n_best is {self.n_best}, expected at most beam_size, {self.beam_size}")
         steps = Steps(self.output, data_dir=self.data_dir, threads=self.threads, quiet=self.quiet)
+        if any(f"translate {number}" not in steps.done for number in range(len(self.sources))):
+            self._check(steps)
         written = [str(self._translate(steps, number)) for number in range(len(self.sources))]
         model = self._train(steps, written)
         steps.command("quantize", "quantize", model, "--output", steps.path("model-int8"), threads=False, data_dir=False)
@@ -79,24 +82,51 @@ class Distillation:
                 reads=[self.targets[number]])
         return written
 
+    @property
+    def _recipe(self) -> pathlib.Path:
+        return pathlib.Path(self.config).absolute()
+
+    def _pairs(self, written: Sequence[str]) -> tuple[list[str], list[str]]:
+        """The files of the training's sources and targets."""
+        sources = [*self.sources, *self.sources] if self.keep_original else list(self.sources)
+        return sources, [*written, *self.targets] if self.keep_original else list(written)
+
+    def _text(self, sources: Sequence[str], targets: Sequence[str], links: Sequence[pathlib.Path]) -> list[str]:
+        return [
+            *each("--train-source", sources), *each("--train-target", targets), *["--teacher", str(self._teacher)] * self.word_level,
+            *each("--train-alignments", links)]
+
+    def _check(self, steps: Steps) -> None:
+        """Refuses before the long translation what the training would refuse: of the references, and without links."""
+        sources, targets = self._pairs(self.targets)
+        links = [steps.path(f"no-links.{number}") for number in range(len(sources) * self.alignments)]
+        try:
+            for path, source in zip(links, sources):
+                write_lines(path, ("" for _ in read_lines(pathlib.Path(self.data_dir) / source)))
+            steps.check("train", "--config", self._recipe, *self._text(sources, targets, links), *self._vocabularies(), "--dry-run")
+        finally:
+            for path in links:
+                path.unlink(missing_ok=True)
+
+    def _vocabularies(self) -> list[str]:
+        return _vocabularies(self._teacher) if self.word_level else []
+
     def _train(self, steps: Steps, written: list[str]) -> pathlib.Path:
         """The student's model."""
-        sources = [*self.sources, *self.sources] if self.keep_original else list(self.sources)
-        targets = [*written, *self.targets] if self.keep_original else written
-        text = [*each("--train-source", sources), *each("--train-target", targets), *["--teacher", str(self._teacher)] * self.word_level]
-        links = each("--train-alignments", _link(steps, sources, targets)) if self.alignments else []
-        vocabularies = _vocabularies(self._teacher) if self.word_level else []
-        recipe = pathlib.Path(self.config).absolute()
+        sources, targets = self._pairs(written)
+        text = self._text(sources, targets, _link(steps, sources, targets) if self.alignments else [])
+        recipe = self._recipe
         reads: list[Path] = [recipe, *self.sources, *self.targets, *[self._teacher] * self.word_level]
-        steps.command("train", "train", "--config", recipe, *text, *links, *vocabularies, "--output", steps.path("run"), reads=reads)
+        steps.command("train", "train", "--config", recipe, *text, *self._vocabularies(), "--output", steps.path("run"), reads=reads)
         model = steps.path("run/model")
         if not self.int8_updates:
             return model
         tuned, often = steps.path("int8-run"), max(1, self.int8_updates // 4)
-        steps.command(
-            "train int8", "train", *text, *links, *_kept_options(steps.path("run")), *_device(recipe), "--init", model, "--quantization-aware",
-            "--max-updates", self.int8_updates, "--schedule", "constant", "--peak-learning-rate", "0.0001", "--warmup-updates", "0",
-            "--validate-every", often, "--checkpoint-every", often, "--output", tuned, reads=reads)
+        own = [
+            *text, *["--device", self.device] * bool(self.device), "--init", str(model), "--quantization-aware", "--max-updates", str(self.int8_updates),
+            "--schedule", "constant", "--peak-learning-rate", "0.0001", "--warmup-updates", "0", "--validate-every", str(often),
+            "--checkpoint-every", str(often)]
+        steps.command("train int8", "train", *own, *_kept_options(steps.path("run"), own), "--output", tuned, reads=reads)
         return tuned / "model"
 
 
@@ -104,32 +134,26 @@ def each(option: str, values: Sequence[object]) -> list[str]:
     return [word for value in values for word in (option, str(value))]
 
 
-# What the updates for int8 take over from the training before them. The rest is the model's, or of a long training.
-_KEPT = (
-    "valid_source", "valid_target", "valid_prefixes", "test_source", "test_target", "test_prefixes", "train_weights", "mixing_temperature",
-    "mixing_limit", "stream", "shuffle_buffer", "min_length", "max_length", "max_length_ratio", "bpe_dropout", "sampling_alpha", "case_noise",
-    "guided_alignment_weight", "distillation_weight", "distillation_temperature", "validate_translations", "beam_size", "length_penalty",
-    "split_sentences", "tokenize", "tokenize_model", "early_stopping_metric", "dropout", "attention_dropout", "activation_dropout",
-    "label_smoothing", "label_smoothing_mass", "r_drop", "batch_tokens", "max_sentences", "accumulate", "weight_decay", "clip_norm",
-    "precision", "worker_threads", "seed")
+# What the updates for int8 leave out; all else they take over, what the training's command names for them too.
+_OF_THE_MODEL = {  # and of its vocabulary
+    "preset", "architecture", "languages", "head_bias", "tie_source_target", "tie_target_output", "right_to_left", "protect", "protect_patterns",
+    "vocab", "source_vocab", "target_vocab", "joint_vocab", "vocab_size", "vocab_type", "character_coverage", "byte_fallback",
+    "user_defined_symbols", "placeholders", "sentinels", "newline", "mask", "normalization", "split_digits", "case", "vocab_max_sentences"}
+_OF_A_LONG_TRAINING = {
+    "end_learning_rate", "noam_scale", "ema_decay", "early_stopping_patience", "max_epochs", "max_target_tokens", "average_last", "average_best"}
 
 
-def _kept_options(run: pathlib.Path) -> list[str]:
-    """Those of a run, defaults included, as its newest checkpoint has them."""
-    options = newest_state(run)["run"]["options"]
+def _kept_options(run: pathlib.Path, given: Sequence[str]) -> list[str]:
+    """Those of a run, defaults included, as its newest checkpoint has them, but for the ones that are `given`."""
+    left_out = _OF_THE_MODEL | _OF_A_LONG_TRAINING | {word[2:].replace("-", "_") for word in given if word.startswith("--")}
     words = []
-    for name in _KEPT:
-        value = options.get(name)
+    for name, value in newest_state(run)["run"]["options"].items():
+        if name in left_out or isinstance(value, dict):  # a stack of the model
+            continue
         for each_value in value if isinstance(value, list) else [value]:
             text = json.dumps(each_value) if isinstance(each_value, (bool, int, float)) else each_value
             words += [f"--{name.replace('_', '-')}={text}"] * (value not in (None, ""))
     return words
-
-
-def _device(recipe: pathlib.Path) -> list[str]:
-    """That of a recipe, which a run does not keep."""
-    found = re.search(r"""^device *= *["'](.+?)["']""", recipe.read_text(encoding="utf-8"), re.MULTILINE)
-    return ["--device", found[1]] if found else []
 
 
 def _link(steps: Steps, sources: Sequence[str], targets: Sequence[str]) -> list[pathlib.Path]:

@@ -19,6 +19,7 @@ from attend._train import find_program
 from attend._whole import whole
 
 Path = str | os.PathLike[str]
+_STOPPED = (128 + signal.SIGINT, 128 + signal.SIGTERM)  # a command's status after a signal that it could take
 
 
 class Steps:
@@ -43,14 +44,23 @@ class Steps:
             self, name: str, command: str, *arguments: object, reads: Sequence[Path] = (), threads: bool = True, data_dir: bool = True) -> None:
         """`attend command`, which may itself go on where it ended."""
         words = [command, *map(str, arguments)]
+        more = [*(self.common if data_dir else ["--quiet"] * self.quiet), *self.threads * threads]
+        self.call(name, words, lambda: self._start(name, words, more), reads=reads)
 
-        def start() -> None:
-            common = self.common if data_dir else ["--quiet"] * self.quiet
-            status = run([self.program, *words, *common, *self.threads * threads])
-            if status != 0:
-                raise RunError(f"step {name} ended with status {status}: attend {shlex.join(words)}; the same call goes on from there")
+    def check(self, command: str, *arguments: object) -> None:
+        """Runs `attend command` for its errors alone; what it prints is for nobody, and it is never done."""
+        words = [command, *map(str, arguments)]
+        if not self.quiet:
+            complain(f"step check: {shlex.join(words)}")
+        self._start("check", words, [*self.common, *self.threads], output=subprocess.DEVNULL)
 
-        self.call(name, words, start, reads=reads)
+    def _start(self, name: str, words: Sequence[str], more: Sequence[str], *, output: int | None = None) -> None:
+        status = run([self.program, *words, *more], output)
+        if status == 0:
+            return
+        stopped = status < 0 or status in _STOPPED
+        what_next = "the same call goes on from there" if stopped else "mend what it says, then give the same call"
+        raise RunError(f"step {name} ended with status {status}: attend {shlex.join(words)}; {what_next}")
 
     def call(self, name: str, options: Sequence[object], work: Callable[[], None], *, reads: Sequence[Path] = ()) -> None:
         """Does the work, unless it was done with these options and these files. `reads`: what the caller gave of them, files and model
@@ -83,17 +93,39 @@ class Steps:
         return self.digests[whole_path]
 
 
+def _options(command: str) -> dict[str, list[str]]:
+    """The values of each option of a command; those of "" stand before the first."""
+    found: dict[str, list[str]] = {"": []}
+    name = ""
+    for word in shlex.split(command):
+        if word.startswith("--"):
+            name, equals, value = word.partition("=")
+            found.setdefault(name, []).extend([value] * bool(equals))
+        else:
+            found[name].append(word)
+    return found
+
+
+def _said(values: list[str] | None) -> str:
+    return "not given" if values is None else shlex.join(values) or "given"
+
+
 def _difference(before: Any, now: dict[str, Any]) -> str:
     if not isinstance(before, dict):
         return "was made by another version"
-    for name in ("command", "data_dir"):
-        if before[name] != now[name]:
-            return f"was made with other options ({name} {before[name]}), expected {now[name]}"
+    old, new = _options(before["command"]), _options(now["command"])
+    differences = [
+        f"{name or 'its command'} was {_said(old.get(name))}, now {_said(new.get(name))}"
+        for name in dict.fromkeys([*old, *new]) if old.get(name) != new.get(name)]
+    if before["data_dir"] != now["data_dir"]:
+        differences.append(f"data_dir was {before['data_dir']}, now {now['data_dir']}")
+    if differences:
+        return f"was made with other options: {', '.join(differences)}"
     changed = [path for path, digest in now["digests"].items() if before["digests"].get(path) != digest]
-    return f"was made of other files; since then these have changed: {', '.join(changed)}"
+    return f"was made of other files; since then these have changed: {', '.join(changed)}" if changed else "was made by another version"
 
 
-def run(command: Sequence[str]) -> int:
+def run(command: Sequence[str], output: int | None = None) -> int:
     """The status of a program that ends with this process: Ctrl-C and SIGTERM let it write its checkpoint first, another one kills it."""
     prctl, dies_with_parent = ctypes.CDLL(None).prctl, 1  # PR_SET_PDEATHSIG
 
@@ -101,7 +133,7 @@ def run(command: Sequence[str]) -> int:
         prctl(dies_with_parent, signal.SIGKILL)  # so that the same call finds its files free at once
 
     # A group of its own: else the terminal's Ctrl-C would reach it beside the signal from here, and the second ends it at once.
-    with subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True, preexec_fn=tie) as process:
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, start_new_session=True, preexec_fn=tie) as process:
         try:
             return process.wait()
         except BaseException as reason:

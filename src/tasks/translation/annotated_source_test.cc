@@ -165,6 +165,7 @@ TEST(AnnotatedSourceTest, AMatchOfTheMemoryHasItsOwnTerms) {
   LineOptions lines;
   lines.memory = std::make_shared<const TranslationMemory>(
       std::vector<MemoryUnit>{{"lumi tavo keri", "tavo neri"}});
+  lines.reads_matches = true;
   LineBatch batch(&translator, *model, lines);
   batch.Add("lumi tavo keri dosa", "line");
   TranslationOptions options;

@@ -9,6 +9,7 @@
 #include "attend/error.h"
 #include "tasks/translation/matched_text.h"
 #include "tasks/translation/quality.h"
+#include "tasks/translation/translation_search.h"
 #include "text/lines.h"
 #include "text/overlong_parts.h"
 #include "text/visible_text.h"
@@ -27,6 +28,16 @@ FieldList Fields(LineOptions& options) {
       .Add("overlong", &options.overlong, {"split", "refuse"},
            "what to do with a line of more tokens; split: at sentences, a longer sentence between "
            "clauses, words or characters; refuse: stop with an error");
+  return fields;
+}
+
+FieldList MemoryFields(LineOptions& options) {
+  FieldList fields;
+  fields
+      .Add("memory_exact", &options.memory_exact,
+           "a line that is a source of the memory, but for white space, gets its target as it "
+           "stands, with score 0; not a line with a target prefix")
+      .Nest("", Fields(options.match).Select({"memory_threshold"}));
   return fields;
 }
 
@@ -111,6 +122,13 @@ std::vector<LineBatch::Part> LineBatch::WholeLine(const std::string& line,
   return {{.place = {0, line.size()}, .text = line, .ids = std::move(ids)}};
 }
 
+bool LineBatch::Remember(const std::string& line) {
+  const auto matches = options_.memory->Find(line, {.threshold = 100, .most = 1});
+  if (matches.empty()) return false;
+  lines_.push_back({.end = texts_.size(), .remembered = MemoryUnit{line, matches[0].target}});
+  return true;
+}
+
 // A match with spans that would be placeholders too is left out: they are copied from the text.
 void LineBatch::AddMatch(Part* part) const {
   if (part->ids.empty()) return;
@@ -144,6 +162,8 @@ void LineBatch::FindPlaces(const std::string& line, std::vector<Part>* parts) co
 
 void LineBatch::Add(const std::string& text, const std::string& name,
                     const std::string& target_prefix) {
+  const bool with_memory = options_.memory != nullptr && target_prefix.empty();
+  if (with_memory && options_.memory_exact && Remember(text)) return;
   std::vector<TextPart> inner;
   AddTrimmed(text, 0, text.size(), &inner);
   const auto [begin, end, _] = inner.empty() ? TextPart{text.size(), text.size()} : inner[0];
@@ -160,7 +180,7 @@ void LineBatch::Add(const std::string& text, const std::string& name,
   }
   FindPlaces(line, &parts);
   for (Part& part : parts) {
-    if (options_.memory != nullptr && target_prefix.empty()) AddMatch(&part);
+    if (with_memory && options_.reads_matches) AddMatch(&part);
     texts_.push_back(part.ids.empty() ? std::move(part.text) : options_.prefix + part.text);
     ids_.push_back(std::move(part.ids));
     parts_.push_back(std::move(part));
@@ -225,6 +245,11 @@ std::vector<Translation> LineBatch::Translate(const TranslationOptions& options)
   std::vector<Translation> translations;
   size_t begin = 0;
   for (const Line& line : lines_) {
+    if (line.remembered) {
+      const auto& [source, target] = *line.remembered;
+      translations.push_back(RememberedTranslation(source, target, SpansOf(source), options));
+      continue;
+    }
     Translation& whole = translations.emplace_back();
     size_t ranks = 0;
     double texts = 0;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,12 +26,17 @@ struct LineOptions {
   int64_t max_input_tokens = 0;  // of a part, or with kRefuse of a line; 0: as training had
   Overlong overlong = Overlong::kSplit;
   bool keep_line_ends = true;  // false: those in white space become spaces; no field
-  // Of a model that reads matches (ReadsMatches): each part is read with its best one, where both
-  // have room, but not a line with a target prefix. Null: none is. No fields.
+  // Has no part in a line with a target prefix. Null: there is none. No field.
   std::shared_ptr<const TranslationMemory> memory = nullptr;
+  bool memory_exact = true;  // a line that is a source of the memory gets its target as it stands
+  // Each part of the others is read with its best match, where both have room; of a model for which
+  // ReadsMatches. No field.
+  bool reads_matches = false;
   MatchOptions match = {};
 };
+// But for memory_exact and memory_threshold, which MemoryFields gives.
 FieldList Fields(LineOptions& options);
+FieldList MemoryFields(LineOptions& options);
 
 // One owner; not thread-safe. The translator must outlive it.
 class LineBatch {
@@ -61,8 +67,9 @@ class LineBatch {
     std::string before;      // what stands between it and the part before
   };
   struct Line {
-    size_t end = 0;             // of its parts
-    std::string before, after;  // the white space at its ends
+    size_t end = 0;                                       // of its parts
+    std::string before, after;                            // the white space at its ends
+    std::optional<MemoryUnit> remembered = std::nullopt;  // it has no parts, but this translation
   };
 
   // With the prefix. None of a text that is copied.
@@ -74,6 +81,8 @@ class LineBatch {
   std::vector<Part> PartsOf(const std::string& line) const;
   // Of a line that is not to be divided.
   std::vector<Part> WholeLine(const std::string& line, const std::string& name) const;
+  // Adds the line as one that the memory has; false: it has none of its words.
+  bool Remember(const std::string& line);
   // Puts the best match behind the part.
   void AddMatch(Part* part) const;
   void FindPlaces(const std::string& line, std::vector<Part>* parts) const;

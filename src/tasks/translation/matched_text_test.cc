@@ -58,6 +58,7 @@ TEST(MatchedTextTest, APartIsReadWithItsBestMatch) {
       {"lumi tavo keri", "mipa rudu"}, {"lumi tavo keri paku", "sane"}, {"dosa", "ilvo"}});
   LineOptions options;
   options.memory = memory;
+  options.reads_matches = true;
   LineBatch batch(&translator, *model, options);
   for (const char* line : {"lumi tavo keri dosa", "neri", "***"}) batch.Add(line, "line");
   TranslationOptions search;

@@ -72,7 +72,8 @@ TaskRunner MakeTaskRunner(std::vector<std::shared_ptr<const LoadedModel>> models
                 "shortlist is for one model, and several are given; leave one of them out");
   }
   if (models.size() == 1) {
-    throw Error(ErrorKind::kUsage, "model_weights is for several models, and one is given");
+    throw Error(ErrorKind::kUsage,
+                "weights of models are for several, and one is given; leave the weights out");
   }
   return TaskRunner(std::make_shared<Ensemble>(std::move(models), std::move(weights)),
                     options.protect);

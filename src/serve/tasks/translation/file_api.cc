@@ -6,9 +6,11 @@
 #include <future>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "attend/error.h"
+#include "serve/json_request.h"
 #include "serve/refusal.h"
 #include "serve/tasks/translation/file_check.h"
 #include "serve/tasks/translation/model_choice.h"
@@ -18,24 +20,15 @@ namespace {
 
 constexpr auto kLook = std::chrono::milliseconds(50);  // so often whether it is still wanted
 
+// Of a request to translate a file.
+constexpr std::string_view kMembers[] = {"file",   "source",   "target", "model",
+                                         "stream", "glossary", "memory", "api_key"};
+
 bool IsStream(const RequestBody& body) {
   const std::string stream = body.Text("stream", "false");
   if (stream == "true" || stream == "false") return stream == "true";
   throw Error(ErrorKind::kInput,
               fmt::format("request: stream is '{}', expected true or false", stream));
-}
-
-LibreRequest RequestOf(const ExchangePtr& exchange, const RequestBody& body, bool stream) {
-  LibreRequest request{.html = true, .priority = Priority::kBulk};
-  request.model = body.Text("model", "");
-  request.source = body.Text("source", "auto");
-  request.target = body.Text("target");
-  if (stream) {
-    request.progress = [exchange](int64_t done, int64_t sentences) {
-      exchange->SendEvent(ToEvent("progress", Dump({{"done", done}, {"sentences", sentences}})));
-    };
-  }
-  return request;
 }
 
 // What a document's texts became.
@@ -73,6 +66,26 @@ std::vector<Route> FileApi::Routes() {
           {"/download_file/{name}", "GET, HEAD", call(&FileApi::Download)}};
 }
 
+LibreRequest FileApi::RequestOf(const ExchangePtr& exchange, const RequestBody& body,
+                                bool stream) const {
+  LibreRequest request{.html = true, .priority = Priority::kBulk};
+  request.model = body.Text("model", "");
+  request.source = body.Text("source", "auto");
+  request.target = body.Text("target");
+  Json terms = {{"glossary", body.Text("glossary", "")}};
+  const auto& given = terms["glossary"].get_ref<const std::string&>();
+  if (given.starts_with('[')) terms["glossary"] = ParseJson(given, "glossary", kMostJsonValues);
+  request.glossary = glossaries_.Take(&terms);
+  const std::string memory = body.Text("memory", "");
+  if (!memory.empty()) request.memory = memories_.Find(memory);
+  if (stream) {
+    request.progress = [exchange](int64_t done, int64_t sentences) {
+      exchange->SendEvent(ToEvent("progress", Dump({{"done", done}, {"sentences", sentences}})));
+    };
+  }
+  return request;
+}
+
 void FileApi::Check(const ExchangePtr& exchange) const {
   const UploadedFile file = context_.router.ReadBody(exchange).File("file");
   CheckFileFormat(file);
@@ -90,6 +103,7 @@ void FileApi::Check(const ExchangePtr& exchange) const {
 
 void FileApi::Translate(const ExchangePtr& exchange) const {
   const RequestBody body = context_.router.ReadBody(exchange);
+  body.CheckMembers(kMembers);
   UploadedFile file = body.File("file");
   const std::string suffix = SuffixOf(file.name);
   CheckWholeFile(file);

@@ -9,6 +9,8 @@
 #include "serve/task_handler.h"
 #include "serve/tasks/translation/documents.h"
 #include "serve/tasks/translation/libre_requests.h"
+#include "serve/tasks/translation/memories.h"
+#include "serve/tasks/translation/served_glossaries.h"
 #include "serve/tasks/translation/translated_files.h"
 
 namespace attend {
@@ -17,13 +19,20 @@ namespace attend {
 class FileApi {
  public:
   // What it is given must outlive it.
-  FileApi(const HandlerContext& context, const LibreRequests& libre, ServedDocuments* documents)
-      : context_(context), libre_(libre), documents_(*documents) {}
+  FileApi(const HandlerContext& context, const LibreRequests& libre,
+          const ServedGlossaries& glossaries, const Memories& memories, ServedDocuments* documents)
+      : context_(context),
+        libre_(libre),
+        glossaries_(glossaries),
+        memories_(memories),
+        documents_(*documents) {}
 
   // Their answers call this object.
   std::vector<Route> Routes();
 
  private:
+  // Of a request to translate a file, without its texts.
+  LibreRequest RequestOf(const ExchangePtr& exchange, const RequestBody& body, bool stream) const;
   void Check(const ExchangePtr& exchange) const;
   void Translate(const ExchangePtr& exchange) const;
   void Download(const ExchangePtr& exchange) const;
@@ -37,6 +46,8 @@ class FileApi {
 
   const HandlerContext context_;
   const LibreRequests& libre_;
+  const ServedGlossaries& glossaries_;
+  const Memories& memories_;
   ServedDocuments& documents_;
   mutable TranslatedFiles files_;
 };

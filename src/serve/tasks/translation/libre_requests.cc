@@ -28,6 +28,9 @@ RequestOptions OptionsOf(const LibreRequest& request, const ServeOptions& option
   translation.beam_size = (beam_size + groups - 1) / groups * groups;
   translation.mbr_samples = std::max(translation.mbr_samples, translation.n_best);
   translation.alignments = request.html;
+  translation.glossary = request.glossary;
+  asked.loaded_memory = request.memory;
+  asked.match = UsualRequest(options).match;
   CheckTranslationOptions(translation);
   return asked;
 }

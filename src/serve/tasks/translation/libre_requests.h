@@ -4,10 +4,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "attend/translator.h"
 #include "base/json.h"
+#include "memory/translation_memory.h"
 #include "serve/task_handler.h"
 #include "serve/tasks/translation/source_texts.h"
 #include "serve/tasks/translation/translation_requests.h"
@@ -24,6 +27,8 @@ struct LibreRequest {
   std::string model, source, target;
   int64_t alternatives = 0;
   Priority priority = Priority::kAuto;
+  std::shared_ptr<const Glossary> glossary = nullptr;         // null: none
+  std::shared_ptr<const TranslationMemory> memory = nullptr;  // the same
   // Called as sentences are ready, from several threads; may be empty.
   std::function<void(int64_t done, int64_t sentences)> progress = {};
 };

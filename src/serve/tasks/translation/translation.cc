@@ -31,7 +31,7 @@ class Handler : public TaskHandler {
         native_(context, requests_, glossaries_, memories_),
         alternatives_(context, requests_, glossaries_),
         libretranslate_(context, libre_, &documents_),
-        files_(context, libre_, &documents_) {
+        files_(context, libre_, glossaries_, memories_, &documents_) {
     if (!context.options.projects.empty()) projects_.emplace(context);
   }
 

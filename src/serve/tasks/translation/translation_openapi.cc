@@ -75,6 +75,14 @@ Json AlternativesSchema(const ServeOptions& options, const Choices& choices) {
           {"properties", properties}};
 }
 
+// "" is none.
+void SetNames(const Memories& memories, Json* schema) {
+  Json names = Json::array({""});
+  for (const auto& [name, _] : memories.all()) names.push_back(name);
+  (*schema)["enum"] = std::move(names);
+  (*schema)["x-of-models"] = true;
+}
+
 Json NativeRequest(const ServeOptions& options, const Choices& choices, const Memories& memories) {
   RequestOptions asked = UsualRequest(options);
   Json properties;
@@ -95,10 +103,7 @@ Json NativeRequest(const ServeOptions& options, const Choices& choices, const Me
   for (const char* name : {"n_best", "mbr_samples", "beam_groups"})
     properties[name]["maximum"] = options.max_beam_size;
   choices.SetIn(&properties, false);
-  Json names = Json::array({""});
-  for (const auto& [name, _] : memories.all()) names.push_back(name);
-  properties["memory"]["enum"] = std::move(names);
-  properties["memory"]["x-of-models"] = true;
+  SetNames(memories, &properties["memory"]);
   return {{"type", "object"},
           {"required", {"text"}},
           {"additionalProperties", false},
@@ -231,6 +236,11 @@ void DescribeTranslation(const ServeOptions& options, const ModelStore& models,
   for (const char* name : {"AlternativesRequest", "NativeRequest"})
     schemas[name]["properties"]["glossary"] = glossaries.Schema();
   AddLibreSchemas(options, choices, &schemas);
+  Json& file = schemas["FileRequest"]["properties"];
+  file["glossary"] = glossaries.Schema();
+  file["glossary"]["description"] =
+      file["glossary"]["description"].get<std::string>() + "; here a list is one text of JSON";
+  SetNames(memories, &file["memory"]);
   schemas["LibreTranslation"]["properties"]["translatedText"] = TextOrTexts();
   DescribeNative(&(*document)["paths"]);
   DescribeLibre(&(*document)["paths"]);
