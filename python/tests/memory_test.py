@@ -47,7 +47,7 @@ def test_files(tmp_path):
     assert memory.find("A small house.") == [attend.MemoryMatch(100, "A small house.", "Une petite maison.")]
     assert memory.find("A small red house.")[0].score == 80
     assert memory.find("A small red house.", memory_threshold=90) == []
-    with pytest.raises(attend.InputError, match=r"'de' and 'fr'; name the target language"):
+    with pytest.raises(attend.InputError, match=r"'de' and 'fr'; name one as the target language"):
         attend.TranslationMemory(tmp_path / "memory.tmx")
     (tmp_path / "memory.tsv").write_text("A small house.\tEin kleines Haus.\n", encoding="utf-8")
     assert attend.TranslationMemory(tmp_path / "memory.tsv").find("A small house.")[0].target == "Ein kleines Haus."

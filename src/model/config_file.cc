@@ -100,7 +100,8 @@ void RemoveKeysOf13(Json* model) {
 
 // Leaves what versions before 14 had.
 void RemoveKeysOf14(Json* model) {
-  if (model->contains("frames")) (*model)["frames"].erase("longest_seconds");
+  if (model->contains("frames") && !(*model)["frames"].is_null())
+    (*model)["frames"].erase("longest_seconds");
 }
 
 // Values that older versions had not, under keys that they had.

@@ -101,8 +101,8 @@ TEST(EnsembleErrorsTest, NameWhatDiffers) {
   other = config;
   other.target_begin = {7};
   EXPECT_THAT(EnsembleComplaint(other), HasSubstr("before a target [7], expected []"));
-  EXPECT_THAT(EnsembleComplaint(config, {1}), HasSubstr("1 numbers for 2 models"));
-  EXPECT_THAT(EnsembleComplaint(config, {1, -1}), HasSubstr("has -1"));
+  EXPECT_THAT(EnsembleComplaint(config, {1}), HasSubstr("1 weights for 2 models"));
+  EXPECT_THAT(EnsembleComplaint(config, {1, -1}), HasSubstr("weight is -1"));
   EXPECT_THAT(EnsembleComplaint(config, {0, 0}), HasSubstr("above 0"));
   EXPECT_THAT(EnsembleComplaint(config, {}, {.threads = 1, .shortlist = "list"}),
               HasSubstr("shortlist"));
