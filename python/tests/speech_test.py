@@ -217,13 +217,23 @@ def test_long_recordings_are_cut_at_silence(directory, interview):
     for segment, told in zip(found.segments, segments, strict=True):
         assert (round(segment.begin, 3), round(segment.end, 3), segment.text) == (told["begin"], told["end"], told["text"])
         part = numpy.ascontiguousarray(samples[round(segment.begin * rate):round(segment.end * rate)])
-        assert transcriber.transcribe_samples(part, rate).text == segment.text
+        assert transcriber.transcribe_samples(part, rate, max_seconds=2).text == segment.text
         assert " ".join(word.text for word in segment.words) == " ".join(segment.text.split())
         times = [segment.begin, *(time for word in segment.words for time in word[1:]), segment.end]
         assert times == sorted(times) and [round(word.begin, 3) for word in segment.words] == [word["begin"] for word in told.get("words", [])]
     assert found.words == tuple(word for segment in found.segments for word in segment.words)
     silent = transcriber.transcribe_samples(numpy.zeros(8000 * 70, numpy.float32), 8000)
     assert silent.text == "" and silent.segments == () and silent.seconds == 70
+
+
+def test_recordings_longer_than_any_of_training_are_cut(folder, directory, interview):
+    longest = json.loads((directory / "config.json").read_text(encoding="utf-8"))["model"]["frames"]["longest_seconds"]
+    heard = [samples_of(folder / line.split("\t")[0]) for line in (folder / "train.tsv").read_text(encoding="utf-8").splitlines()]
+    assert longest == pytest.approx(max(len(samples) / rate for samples, rate in heard), abs=1e-3)
+    segments = attend.Transcriber(directory).transcribe([interview], silence_threshold=-15)[0].segments
+    assert len(segments) >= 3 and all(segment.end - segment.begin <= longest for segment in segments)
+    first = attend.Transcriber(directory).transcribe([interview], silence_threshold=-15, word_times=True)[0].words[0]
+    assert 0.8 < first.begin < 1.2  # after a second of silence
 
 
 def seconds_of(clock):

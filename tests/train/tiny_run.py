@@ -157,7 +157,7 @@ def of_items(options, folder):
              for name, value in {"layers": 1, "d_model": 16, "heads": 2, "d_ff": 32}.items()}
     return kept | shape | {
         "task": "fusion", "preset": "fusion-tiny", "fusion.patches.height": 8, "fusion.patches.width": 8, "fusion.patches.channels": 1,
-        "fusion.patches.patch": 4, "graph_width": 8, "vocab_size": 24, "vocab_type": "word", "augment.shift": 1,
+        "fusion.patches.patch": 4, "graph_width": 8, "single_input_weight": 0.5, "vocab_size": 24, "vocab_type": "word", "augment.shift": 1,
         "train_items": write_items(folder, "train", 150, 1), "valid_items": write_items(folder, "valid", 40, 2), "graph": folder / "graph.tsv"}
 
 
