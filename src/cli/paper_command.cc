@@ -53,14 +53,10 @@ FieldList Fields(PaperOptions& options) {
 
 // Options of some tables alone, and those tables.
 const std::map<std::string, std::vector<std::string>> kOptionsOf = {
-    {"copy_updates", {"table1"}},
-    {"device", {"table2", "table4"}},
-    {"model", {"figures"}},
-    {"price", {"table2"}},
-    {"row_minutes", {"table3"}},
-    {"rows", {"table1", "table2", "table3", "table4"}},
-    {"sentences", {"figures"}},
-    {"updates", {"table2", "table3", "table4"}}};
+    {"copy_updates", {"table1"}}, {"device", {"table2", "table4"}},
+    {"model", {"figures"}},       {"price", {"table2"}},
+    {"row_minutes", {"table3"}},  {"rows", {"table1", "table2", "table3", "table4"}},
+    {"sentences", {"figures"}},   {"updates", {"table2", "table3", "table4"}}};
 
 void CheckOptions(const CommandLine& command_line, const std::string& table) {
   for (const auto& [option, tables] : kOptionsOf) {
