@@ -38,12 +38,12 @@ export class ItemView {
     this.shares = put(root, "div", {class: "shares"});
     this.note = put(root, "p", {class: "note", "aria-live": "polite"});
     this.text = put(root, "section", {class: "item-text", "aria-label": "Words"});
-    this.graph = put(root, "section", {class: "item-graph", "aria-label": "Graph around the links"});
-    this.graphTitle = put(this.graph, "h3", {}, "The graph around the links");
-    this.neighbourhood = new parts.Neighbourhood(put(this.graph, "div"));
     this.picture = put(root, "section", {class: "item-picture", "aria-label": "Picture"});
     put(this.picture, "h3", {}, "Picture");
     this.pictureView = put(this.picture, "div");
+    this.graph = put(root, "section", {class: "item-graph", "aria-label": "Graph around the links"});
+    this.graphTitle = put(this.graph, "h3", {}, "The graph around the links");
+    this.neighbourhood = new parts.Neighbourhood(put(this.graph, "div"));
   }
 
   // `answer` has "attention", and "graph" where it is known. `layer`, from 0, is what the picture opens at.

@@ -28,7 +28,7 @@ Json NeighbourhoodToJson(const Neighbourhood& found);
 class GraphNeighbours {
  public:
   // What can be drawn and still be read.
-  static constexpr int64_t kMostTriples = 60;
+  static constexpr int64_t kMostTriples = 24;
 
   // Throws Error(kInput) as ParseGraphFile does.
   explicit GraphNeighbours(const Model& model);
