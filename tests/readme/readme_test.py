@@ -222,7 +222,7 @@ def test_the_page_of_fusion(encoders, tmp_path):
     (tmp_path / "DATA").rename(tmp_path / "shop")
     (tmp_path / "recipe.toml").write_text("".join(blocks("toml", "docs/fusion.md")), encoding="utf-8")
     run(tmp_path, f"build/attend train --config recipe.toml --output run --vocab-size 120 {' '.join(FEW)}")
-    assert "graph          257 nodes" in run(tmp_path, "build/attend inspect run/model")
+    assert "graph          641 nodes" in run(tmp_path, "build/attend inspect run/model")
 
 
 def test_the_page_of_speech(encoders, tmp_path):
