@@ -3,10 +3,12 @@
 #define ATTEND_PYTHON_MODULE_BINDINGS_H_
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/shared_ptr.h>
 
 #include <memory>
 #include <utility>
 
+#include "attend/error.h"
 #include "attend/translator.h"
 #include "memory/translation_memory.h"
 #include "python/module/interpreter.h"
@@ -35,7 +37,20 @@ inline nanobind::object PythonClass(const char* file, const char* name) {
   return NewFromPython([&] { return PyImport_ImportModule(file); }).attr(name);
 }
 
-// The keyword arguments `glossary` and `memory`, which are taken out; null: none was given.
+// The object of a class of ours that is given by this keyword argument, which is taken out; null:
+// none was given. Throws Error(kUsage) with `refusal` for another object.
+template <class Bound>
+std::shared_ptr<const Bound> TakeObject(nanobind::kwargs* arguments, const char* name,
+                                        const char* refusal) {
+  if (!arguments->contains(name)) return nullptr;
+  const nanobind::object given = (*arguments)[name];
+  nanobind::del((*arguments)[name]);
+  if (given.is_none()) return nullptr;
+  if (!nanobind::isinstance<Bound>(given)) throw Error(ErrorKind::kUsage, refusal);
+  return nanobind::cast<std::shared_ptr<Bound>>(given);
+}
+
+// The keyword arguments `glossary` and `memory`, as TakeObject takes them.
 std::shared_ptr<const Glossary> TakeGlossary(nanobind::kwargs* arguments);
 std::shared_ptr<const TranslationMemory> TakeMemory(nanobind::kwargs* arguments);
 

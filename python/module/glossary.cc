@@ -53,17 +53,9 @@ void MakeGlossary(Glossary* self, const nb::iterable& terms) {
 }  // namespace
 
 std::shared_ptr<const Glossary> TakeGlossary(nb::kwargs* arguments) {
-  constexpr const char* kName = "glossary";
-  if (!arguments->contains(kName)) return nullptr;
-  const nb::object given = (*arguments)[kName];
-  nb::del((*arguments)[kName]);
-  if (given.is_none()) return nullptr;
-  if (!nb::isinstance<Glossary>(given)) {
-    throw Error(ErrorKind::kUsage,
-                "glossary is no attend.Glossary; make one of a file's path or "
-                "of a list of (source, target)");
-  }
-  return nb::cast<std::shared_ptr<Glossary>>(given);
+  return TakeObject<Glossary>(
+      arguments, "glossary",
+      "glossary is no attend.Glossary; make one of a file's path or of a list of (source, target)");
 }
 
 void BindGlossary(nb::module_& module) {

@@ -60,17 +60,10 @@ nb::object Find(const TranslationMemory& memory, const nb::str& text, const nb::
 }  // namespace
 
 std::shared_ptr<const TranslationMemory> TakeMemory(nb::kwargs* arguments) {
-  constexpr const char* kName = "memory";
-  if (!arguments->contains(kName)) return nullptr;
-  const nb::object given = (*arguments)[kName];
-  nb::del((*arguments)[kName]);
-  if (given.is_none()) return nullptr;
-  if (!nb::isinstance<TranslationMemory>(given)) {
-    throw Error(ErrorKind::kUsage,
-                "memory is no attend.TranslationMemory; make one of a file's path, or with "
-                "TranslationMemory.of of pairs of a source and its target");
-  }
-  return nb::cast<MemoryPtr>(given);
+  return TakeObject<TranslationMemory>(
+      arguments, "memory",
+      "memory is no attend.TranslationMemory; make one of a file's path, or with "
+      "TranslationMemory.of of pairs of a source and its target");
 }
 
 void BindMemory(nb::module_& module) {

@@ -6,7 +6,6 @@
 #include <functional>
 #include <iostream>
 #include <limits>
-#include <set>
 #include <utility>
 
 #include "attend/error.h"
@@ -19,6 +18,7 @@
 #include "media/fit_picture.h"
 #include "tasks/classification/classification_json.h"
 #include "tasks/fusion/fusion_json.h"
+#include "tasks/fusion/item_reader.h"
 #include "text/lines.h"
 
 namespace attend {
@@ -29,14 +29,6 @@ struct GivenItem {
   std::string id, error;
   ClassifiedItem item;
 };
-
-void LeaveOut(const std::vector<std::string>& inputs, ClassifiedItem* item) {
-  for (const std::string& input : inputs) {
-    if (input == "text") item->text.reset();
-    if (input == "picture") item->pixels.clear();
-    if (input == "links") item->links.clear();
-  }
-}
 
 // How lines are read.
 struct Reading {
@@ -60,7 +52,7 @@ GivenItem ReadLine(const std::string& line, const std::string& where, const Read
     const bool looks = std::ranges::find(reading.without, "picture") == reading.without.end();
     if (looks && !item.picture.empty())
       given.item.pixels = ReadFitted(item.picture, reading.run.patches).pixels;
-    LeaveOut(reading.without, &given.item);
+    for (const std::string& input : reading.without) LeaveOut(input, &given.item);
     std::string reason = reading.run.classifier.ReasonAgainst(given.item);
     if (!reading.needed.empty() && !Has(given.item, reading.needed))
       reason = fmt::format("the item has no {}, expected one", reading.needed);
@@ -134,7 +126,7 @@ bool NextLines(LineReader* reader, ItemLines* lines) {
 
 // Of --without: names between commas.
 std::vector<std::string> InputsOf(const std::string& names) {
-  static const std::vector<std::string> all = {"text", "picture", "links"};
+  const std::vector<std::string>& all = ItemInputNames();
   std::vector<std::string> inputs;
   for (size_t begin = 0; begin < names.size();) {
     const size_t end = std::min(names.find(',', begin), names.size());
@@ -146,7 +138,10 @@ std::vector<std::string> InputsOf(const std::string& names) {
                 fmt::format("--without has '{}', expected text, picture or links{}", input,
                             DidYouMean(input, all)));
   }
-  if (std::set(inputs.begin(), inputs.end()).size() == all.size()) {
+  const auto left_out = [&](const std::string& input) {
+    return std::ranges::find(inputs, input) != inputs.end();
+  };
+  if (std::ranges::all_of(all, left_out)) {
     throw Error(ErrorKind::kUsage,
                 fmt::format("--without is '{}', which leaves no input; leave out one", names));
   }

@@ -13,6 +13,20 @@
 
 namespace attend {
 
+const std::vector<std::string>& ItemInputNames() {
+  static const std::vector<std::string> names = {"text", "picture", "links"};
+  return names;
+}
+
+void LeaveOut(std::string_view input, ClassifiedItem* item) {
+  if (input == "text") item->text.reset();
+  if (input == "picture") {
+    item->picture.clear();
+    item->pixels.clear();
+  }
+  if (input == "links") item->links.clear();
+}
+
 bool HasInput(const EncoderInput& input) {
   return !input.ids.empty() || !input.numbers.empty() || !input.nodes.empty();
 }

@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "attend/classifier.h"
 #include "media/patch_numbers.h"
@@ -18,6 +20,10 @@ struct ReadItem {
   bool cut = false;  // the text is longer than the model can read
 };
 
+// text, picture and links, as users name them.
+const std::vector<std::string>& ItemInputNames();
+// Takes the input of this name from the item.
+void LeaveOut(std::string_view input, ClassifiedItem* item);
 // Whether the item has anything to read.
 bool HasInput(const EncoderInput& input);
 

@@ -19,7 +19,7 @@ void StandardiseColumns(int64_t rows, std::span<float> weights_TS);
 
 // Dynamic time warping: of all paths from the first row and column `begin` to the last ones that go
 // one column on at each step, with a row or without, one with the largest sum of `weights_TS`.
-// Where there are more rows than columns a step may go a row on alone. Gives each row's first
+// Where fewer columns than rows are left, a step may go a row on alone. Gives each row's first
 // column on it. Ties: both on goes before a column on, and that before a row on. Preconditions:
 // rows > 0, and 0 <= begin < columns.
 std::vector<int64_t> WarpRows(int64_t rows, std::span<const float> weights_TS, int64_t begin);

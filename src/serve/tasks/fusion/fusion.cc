@@ -26,11 +26,6 @@ constexpr const char* kItem = "item";
 constexpr size_t kMostLinks = 256;         // of an item
 constexpr int64_t kMostNamedNodes = 1000;  // in /v1/models
 
-const std::vector<std::string>& InputNames() {
-  static const std::vector<std::string> names = {"text", "picture", "links"};
-  return names;
-}
-
 class ServedItems final : public ServedEncoder {
  public:
   ServedItems(const ModelToServe& model, const ServeOptions& options, WorkPool* pool)
@@ -77,7 +72,7 @@ class ServedItems final : public ServedEncoder {
   void Describe(Json* json) const override {
     ServedEncoder::Describe(json);
     const FusionInput& fusion = *config().fusion;
-    (*json)["inputs"] = InputNames();
+    (*json)["inputs"] = ItemInputNames();
     (*json)["picture"] = {{"width", fusion.patches.width}, {"height", fusion.patches.height}};
     const int64_t count = std::ssize(fusion.nodes);
     (*json)["nodes"] = {{"count", count},
@@ -134,9 +129,9 @@ ClassifiedItem ReadItemObject(const Json& given, const std::string& name) {
   }
   ClassifiedItem item;
   for (const auto& [key, value] : given.items()) {
-    if (std::ranges::find(InputNames(), key) == InputNames().end()) {
+    if (std::ranges::find(ItemInputNames(), key) == ItemInputNames().end()) {
       Refuse(fmt::format("{} has '{}', expected text, picture or links{}", name, Excerpt(key),
-                         DidYouMean(key, InputNames())));
+                         DidYouMean(key, ItemInputNames())));
     }
     if (value.is_null()) continue;
     const std::string part = fmt::format("{}: {}", name, key);

@@ -13,11 +13,10 @@
 #include "base/files.h"
 #include "metrics/classes.h"
 #include "metrics/retrieval.h"
+#include "tasks/fusion/item_reader.h"
 
 namespace attend {
 namespace {
-
-constexpr const char* kInputNames[] = {"text", "picture", "links"};
 
 ItemInputs InputsOf(const ClassifiedItem& item) {
   return {item.text.has_value(), !item.pixels.empty(), !item.links.empty()};
@@ -25,9 +24,8 @@ ItemInputs InputsOf(const ClassifiedItem& item) {
 
 // The item without what is not wanted.
 ClassifiedItem Some(ClassifiedItem item, const ItemInputs& wanted) {
-  if (!wanted[kTextInput]) item.text.reset();
-  if (!wanted[kPictureInput]) item.pixels.clear();
-  if (!wanted[kLinksInput]) item.links.clear();
+  for (size_t input = 0; input < wanted.size(); ++input)
+    if (!wanted[input]) LeaveOut(ItemInputNames()[input], &item);
   return item;
 }
 
@@ -76,7 +74,7 @@ void Ask(const ItemClassifier& classifier, const ItemCorpus& items, const Items&
 // Each set of inputs; the first is empty.
 std::vector<Answers> AnswersOfSets() {
   std::vector<Answers> sets;
-  for (unsigned set = 0; set < 1U << std::size(kInputNames); ++set) {
+  for (unsigned set = 0; set < 1U << ItemInputNames().size(); ++set) {
     Answers& answers = sets.emplace_back();
     for (size_t input = 0; input < answers.wanted.size(); ++input)
       answers.wanted[input] = (set >> input & 1U) != 0;
@@ -87,7 +85,7 @@ std::vector<Answers> AnswersOfSets() {
 Json NamesOf(const ItemInputs& wanted) {
   Json names = Json::array();
   for (size_t input = 0; input < wanted.size(); ++input) {
-    if (wanted[input]) names.push_back(kInputNames[input]);
+    if (wanted[input]) names.push_back(ItemInputNames()[input]);
   }
   return names;
 }
