@@ -188,7 +188,9 @@ TEST(LongRecordingsTest, HaveTimesOfWords) {
     EXPECT_EQ(found[1].segments[0].words, alone[0].segments[0].words);
     for (size_t i = 0; i < found.size(); ++i) {
       EXPECT_EQ(found[i].hypotheses[0].score, without[i].hypotheses[0].score);
-      if (model == positions) EXPECT_EQ(found[i].segments[0].hypotheses[0].ids.size(), 6);
+      if (model == positions) {
+        EXPECT_EQ(found[i].segments[0].hypotheses[0].ids.size(), 6);
+      }
       ASSERT_EQ(found[i].segments.size(), i == 0 ? 3 : 1);
       for (const TranscriptSegment& segment : found[i].segments) {
         std::string text;
