@@ -54,7 +54,7 @@ def test_streamed_text_has_links_too(options, tmp_path):
 
 
 @pytest.mark.parametrize(("change", "status", "part"), [
-    ({"guided_alignment_weight": 0}, 2, "train_alignments is given, but guided_alignment_weight is 0; set it (0.05 is usual)"),
+    ({"guided_alignment_weight": 0}, 2, "train_alignments is given, but guided_alignment_weight is 0; set it (0.5 is usual)"),
     ({"train_alignments": None}, 2, "guided_alignment_weight needs train_alignments, the words' links; `attend align` makes them"),
     ({"guided_alignment_layer": 2}, 2, "guided_alignment_layer is 2, expected at most 1, the decoder's layers"),
     ({"architecture": "lstm"}, 2, "architecture is lstm; it is for transformers"),

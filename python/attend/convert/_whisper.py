@@ -54,7 +54,7 @@ class Decoding:
 def _frames(mels: int, **more: Any) -> dict[str, Any]:
     return {
         "rate": 16000, "fft": 400, "hop": 160, "mels": mels, "low": 0.0, "high": 0.0, "scale": "whisper", "kernels": [3, 3], "strides": [1, 2],
-        "padded_seconds": 30.0} | more
+        "longest_seconds": 30.0, "padded_seconds": 30.0} | more
 
 
 def put_kernel(renamed: Renamed, number: int, given: str) -> int:
