@@ -162,7 +162,7 @@ def test_damaged_recordings_are_named(folder, directory, tmp_path):
     bad.write_bytes(good.read_bytes()[:30])
     told = run("transcribe", "--model", directory, "--json", stdin=f"{good}\n{bad}\n")
     lines = [json.loads(line) for line in told.stdout.splitlines()]
-    assert told.returncode == 0 and lines[0]["path"] == str(good) and "broken.wav" in lines[1]["error"]
+    assert told.returncode == 0 and lines[0]["recording"] == str(good) and "broken.wav" in lines[1]["error"]
     assert "1 of 2 recordings could not be read and has no text" in told.stderr
     told = run("transcribe", "--model", directory, bad)
     assert told.returncode == 3 and "broken.wav" in told.stderr

@@ -121,6 +121,11 @@ void CompleteLengths(const ModelConfig& config, const CommandLine& command_line,
                     "each as {} rows; leave it out",
                     rows));
   }
+  if (given && !config.encoder) {
+    throw Error(ErrorKind::kUsage,
+                "attend inspect: --source-length is given, but the model reads its text in the "
+                "decoder; give --target-length");
+  }
   if (!given && rows > 0) options->source_length = rows;
 }
 

@@ -1,5 +1,9 @@
 #include "cli/memory_options.h"
 
+#include <fmt/format.h>
+
+#include "attend/error.h"
+
 namespace attend {
 
 FieldList Fields(MemoryOptions& options) {
@@ -12,6 +16,14 @@ FieldList Fields(MemoryOptions& options) {
       .Add("memory_target", &options.target,
            "the target's language in the TMX; empty: the only other one");
   return fields;
+}
+
+void CheckMemoryIsNamed(const MemoryOptions& options, const CommandLine& command_line) {
+  if (!options.path.empty()) return;
+  for (const char* name : {"memory_source", "memory_target", "memory_exact", "memory_threshold"}) {
+    if (command_line.IsSet(name))
+      throw Error(ErrorKind::kUsage, fmt::format("{} is of memory; give memory, too", name));
+  }
 }
 
 }  // namespace attend

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/fields.h"
+#include "cli/command_line.h"
 
 namespace attend {
 
@@ -14,6 +15,9 @@ struct MemoryOptions {
 };
 // Named memory, memory_source and memory_target.
 FieldList Fields(MemoryOptions& options);
+
+// Error(kUsage) where no memory is named, but what is of one is set: these fields, or LineOptions'.
+void CheckMemoryIsNamed(const MemoryOptions& options, const CommandLine& command_line);
 
 }  // namespace attend
 

@@ -320,14 +320,6 @@ void TakeMemory(const Model& model, TranslateOptions* options) {
       ReadsMatches(*Vocabulary::FromBytes(model.source_vocabulary, "the source vocabulary"));
 }
 
-void CheckMemory(const TranslateOptions& options, const CommandLine& command_line) {
-  if (!options.memory.path.empty()) return;
-  for (const char* name : {"memory_source", "memory_target", "memory_exact", "memory_threshold"}) {
-    if (command_line.IsSet(name))
-      throw Error(ErrorKind::kUsage, fmt::format("{} is of memory; give memory, too", name));
-  }
-}
-
 void CheckEstimator(const TranslateOptions& options) {
   if (options.translator.estimator.empty() || options.translation.quality) return;
   throw Error(ErrorKind::kUsage,
@@ -411,7 +403,7 @@ int Translate(const std::vector<std::string>& arguments, const RunOnDevice& run_
   CheckDevice(options);
   CheckModels(options);
   CheckEstimator(options);
-  CheckMemory(options, command_line);
+  CheckMemoryIsNamed(options.memory, command_line);
   const LineShard shard = LineShard::Parse(options.shard);
   options.translator.threads = common.ThreadCount();
   options.lines.keep_line_ends = false;

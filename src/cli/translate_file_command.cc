@@ -68,6 +68,7 @@ int RunTranslateFile(const std::vector<std::string>& arguments) {
       .Options(Fields(options))
       .Options(Fields(common, {"threads", "quiet"}));
   if (!command_line.Parse(arguments)) return 0;
+  CheckMemoryIsNamed(options.memory, command_line);
   Json call = FieldsToJson(Fields(options));
   call.update({{"model", model},
                {"source", source},

@@ -228,6 +228,8 @@ CASES = [
     ("translate", "--input {F}/text", 2, "--model"),
     ("translate", "--model {G} {L} --input {F}/text", 2, "model 2 has the task language_model, expected translation"),
     ("translate", "--model {G} --memory-threshold 50 --input {F}/text", 2, "memory_threshold is of memory; give memory, too"),
+    ("translate-file", "{G} {F}/text a.tsv --memory-exact", 2, "memory_exact is of memory; give memory, too"),
+    ("inspect", "{L} --flops --source-length 8", 2, "the model reads its text in the decoder; give --target-length"),
     ("translate", "--model {G} --mbr-samples 4 --input {F}/text", 2, "mbr_samples is of mbr; give mbr, too"),
     ("translate", "--model {G} --sample --mbr-samples 4 --input {F}/text", 2, "mbr_samples is of mbr"),
     ("translate", "--model {G} --alignment-layer 2 --input {F}/text", 2, "alignment_layer is of alignments; give alignments, too"),

@@ -241,7 +241,7 @@ def test_the_page_of_speech(encoders, tmp_path):
     few = " --max-updates 2 --validate-every 1 --checkpoint-every 1 --batch-tokens 500 --vocab-size 20"
     told = [run(tmp_path, command + few * (" train " in command)) for command in commands("docs/speech.md")]
     assert len(told) == 6 and len(told[1].splitlines()) == 2 and (tmp_path / "call.html").exists() and (tmp_path / "vectors.npy").exists() and (tmp_path / "call.srt").exists()
-    assert json.loads((tmp_path / "transcripts.jsonl").read_text(encoding="utf-8"))["path"] == "calls/1.wav"
+    assert json.loads((tmp_path / "transcripts.jsonl").read_text(encoding="utf-8"))["recording"] == "calls/1.wav"
     for part in ("train", "valid", "test"):
         shutil.copy(tones, tmp_path / "calls" / f"{part}.tsv")
     (tmp_path / "calls/tones").symlink_to(tmp_path / "tones")

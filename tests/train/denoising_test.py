@@ -132,6 +132,8 @@ def test_long_lines_of_text_are_cut(options, tmp_path):
     ({"train_weights": [1]}, 2, "train_weights holds 1 numbers for 3 files of train_source and train_text, expected one for each"),
     ({"train_weights": [1, 1, 1], "mixing_temperature": 2}, 2, "mixing_temperature computes what train_weights gives; leave one out"),
     ({"mixing_limit": 10}, 2, "mixing_limit is given without mixing_temperature"),
+    ({"objective": "translation", "train_text": None, "valid_text": None, "early_stopping_metric": "loss", "mixing_temperature": 2}, 2,
+     "mixing_temperature mixes the files of training, and there is one"),
     ({"noise_density": 0.95}, 2, "noise-density"),
     ({"sentinels": 1}, 2, "denoising = spans needs sentinels, <extra_id_0> and so on, of which the vocabulary has 1, expected 2 or more"),
     ({"early_stopping_metric": "denoising_loss", "valid_text": None}, 2, "needs valid_text beside valid_source"),

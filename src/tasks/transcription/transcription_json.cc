@@ -16,7 +16,7 @@ Json WordsToJson(std::span<const TimedWord> words) {
 }
 
 Json TranscriptionToJson(const std::string& path, const Transcription& found) {
-  if (!found.error.empty()) return {{"path", path}, {"error", found.error}};
+  if (!found.error.empty()) return {{"recording", path}, {"error", found.error}};
   Json hypotheses = Json::array();
   for (const Hypothesis& each : found.hypotheses) {
     hypotheses.push_back({{"text", each.text},
@@ -31,7 +31,7 @@ Json TranscriptionToJson(const std::string& path, const Transcription& found) {
                                                {"text", each.hypotheses[0].text}});
     if (!each.words.empty()) segment["words"] = WordsToJson(each.words);
   }
-  return {{"path", path},
+  return {{"recording", path},
           {"text", found.hypotheses[0].text},
           {"seconds", found.seconds},
           {"segments", std::move(segments)},

@@ -56,9 +56,11 @@ void CheckPrefixes(const CorpusOptions& corpus) {
 }
 
 void CheckMixing(const CorpusOptions& corpus) {
+  const size_t files = corpus.train_source.size() + corpus.train_text.size();
   CheckWeights(corpus.train_weights,
-               corpus.train_text.empty() ? "train_source" : "train_source and train_text",
-               corpus.train_source.size() + corpus.train_text.size());
+               corpus.train_text.empty() ? "train_source" : "train_source and train_text", files);
+  RefuseIf(corpus.mixing_temperature > 0 && files < 2,
+           "mixing_temperature mixes the files of training, and there is one; leave it out");
   RefuseIf(corpus.mixing_temperature > 0 && !corpus.train_weights.empty(),
            "mixing_temperature computes what train_weights gives; leave one out");
   RefuseIf(corpus.mixing_temperature == 0 && corpus.mixing_limit > 0,
