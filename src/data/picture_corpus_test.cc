@@ -116,8 +116,9 @@ TEST(PictureCorpusTest, MixedPicturesHaveTwoLabels) {
       const auto numbers = example.Numbers(kPatchColumn);
       const auto same = std::ranges::count_if(
           numbers, [&](float number) { return std::abs(number - own) < 1e-6; });
-      if (mixing.cutmix > 0 && static_cast<size_t>(same) < numbers.size())
+      if (mixing.cutmix > 0 && static_cast<size_t>(same) < numbers.size()) {
         EXPECT_NEAR(static_cast<double>(same) / 16, shares[0], 1e-6);
+      }
       mixed |= shares[0] > 0.1 && shares[0] < 0.9;
     }
     EXPECT_TRUE(mixed);

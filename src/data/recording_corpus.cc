@@ -117,15 +117,18 @@ ExampleTable RecordingCorpus::Table(int64_t first, int64_t end) const {
   return table;
 }
 
-// As they are where they would be more than the model reads.
+// At another speed, but where that would be more than the model reads, and with noise.
 std::vector<float> RecordingCorpus::ChangedSamples(int64_t i, Random* random) const {
   std::vector<float> samples = Samples(i);
-  if (options_.augmentation.speed <= 0) return samples;
-  Sound changed = ChangeSpeed(options_.augmentation, {options_.input.rate, samples}, random);
-  const int64_t count = std::ssize(changed.samples), padded = options_.input.padded_samples();
-  const bool fits = options_.input.RowsOf(frames_.Count(count)) <= options_.max_rows &&
-                    (padded == 0 || count <= padded) && count > 0;
-  return fits ? std::move(changed.samples) : std::move(samples);
+  if (options_.augmentation.speed > 0) {
+    Sound changed = ChangeSpeed(options_.augmentation, {options_.input.rate, samples}, random);
+    const int64_t count = std::ssize(changed.samples), padded = options_.input.padded_samples();
+    const bool fits = options_.input.RowsOf(frames_.Count(count)) <= options_.max_rows &&
+                      (padded == 0 || count <= padded) && count > 0;
+    if (fits) samples = std::move(changed.samples);
+  }
+  AddNoise(options_.augmentation, random, samples);
+  return samples;
 }
 
 ExampleTable RecordingCorpus::Changed(const std::vector<int64_t>& order, int64_t epoch,
@@ -136,7 +139,9 @@ ExampleTable RecordingCorpus::Changed(const std::vector<int64_t>& order, int64_t
     Random random(
         {ChangeKey(options_.seed, static_cast<uint64_t>(epoch), static_cast<uint64_t>(place)),
          kFrameMaskKey});
-    std::vector<float> frames_TM = frames_.Of(ChangedSamples(i, &random), item(i).path.string());
+    const std::vector<float> samples = ChangedSamples(i, &random);
+    const double warp = DrawWarp(options_.augmentation, &random);
+    std::vector<float> frames_TM = frames_.Of(samples, item(i).path.string(), warp);
     MaskFrames(options_.augmentation, options_.input.mels, &random, frames_TM);
     Add(i, frames_TM, &table);
   }

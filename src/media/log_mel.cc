@@ -55,6 +55,11 @@ void Scale(FrameScale scale, int64_t mels, std::vector<double>* energies) {
   }
 }
 
+std::vector<MelFilter> FiltersOf(const FrameInput& input, double warp) {
+  const double high = input.high > 0 ? input.high : static_cast<double>(input.rate) / 2;
+  return MakeMelFilters(input.rate, input.fft, input.mels, input.low, high, warp);
+}
+
 }  // namespace
 
 struct LogMel::Tables {
@@ -63,21 +68,23 @@ struct LogMel::Tables {
 };
 
 LogMel::LogMel(const FrameInput& input) : input_(input) {
-  const double high = input.high > 0 ? input.high : static_cast<double>(input.rate) / 2;
   auto tables = std::make_unique<Tables>();
   for (int64_t i = 0; i < input_.fft; ++i) {
     const double turn = static_cast<double>(i) / static_cast<double>(input_.fft);
     tables->window.push_back(0.5 - 0.5 * std::cos(2 * std::numbers::pi * turn));
   }
-  tables->filters = MakeMelFilters(input_.rate, input_.fft, input_.mels, input_.low, high);
+  tables->filters = FiltersOf(input, 1);
   tables_ = std::move(tables);
 }
 
 LogMel::~LogMel() = default;
 
-std::vector<float> LogMel::Frames(std::span<const float> samples) const {
+std::vector<float> LogMel::Frames(std::span<const float> samples, double warp) const {
   const int64_t fft = input_.fft, frames = input_.FramesOf(std::ssize(samples));
   if (frames == 0) return {};
+  const std::vector<MelFilter> warped =
+      warp == 1 ? std::vector<MelFilter>() : FiltersOf(input_, warp);
+  const std::vector<MelFilter>& filters = warp == 1 ? tables_->filters : warped;
   // A transform has memory of its own, so each call makes one. It takes pairs of real numbers as
   // complex ones.
   const kissfft<double> transform(static_cast<size_t>(fft / 2), /*inverse=*/false);
@@ -94,7 +101,7 @@ std::vector<float> LogMel::Frames(std::span<const float> samples) const {
     power[fft / 2] = spectrum[0].imag() * spectrum[0].imag();
     for (int64_t bin = 1; bin < fft / 2; ++bin) power[bin] = std::norm(spectrum[bin]);
     for (int64_t mel = 0; mel < input_.mels; ++mel) {
-      const MelFilter& filter = tables_->filters[mel];
+      const MelFilter& filter = filters[mel];
       double sum = 0;
       for (size_t i = 0; i < filter.weights.size(); ++i)
         sum += filter.weights[i] * power[filter.first + i];

@@ -21,8 +21,8 @@ class LogMel {
 
   // [FrameInput::FramesOf, mels]. Frame t is centred on sample t * hop, under a periodic Hann
   // window, with the sound mirrored beyond its ends. Precondition: `samples` are at the input's
-  // rate.
-  std::vector<float> Frames(std::span<const float> samples) const;
+  // rate. `warp`: of the bands, as MakeMelFilters takes it.
+  std::vector<float> Frames(std::span<const float> samples, double warp = 1) const;
 
  private:
   struct Tables;

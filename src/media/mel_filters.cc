@@ -19,12 +19,23 @@ double HertzOf(double mel) {
   return mel < kBendMel ? mel * kLinearStep : kBend * std::exp(kLogStep * (mel - kBendMel));
 }
 
+// Where a sound of `hertz` is before it is seen `warp` times as high.
+double Unwarped(double hertz, double warp, double half_rate) {
+  constexpr double kFormants = 4800, kMostOfHalf = 0.85;
+  const double bend = std::min(kFormants, kMostOfHalf * half_rate) * std::min(warp, 1.0);
+  if (hertz <= bend) return hertz / warp;
+  return half_rate - (half_rate - bend / warp) * (half_rate - hertz) / (half_rate - bend);
+}
+
 }  // namespace
 
 std::vector<MelFilter> MakeMelFilters(int64_t rate, int64_t fft, int64_t mels, double low,
-                                      double high) {
+                                      double high, double warp) {
   const double first = MelOf(low), step = (MelOf(high) - first) / static_cast<double>(mels + 1);
-  const auto corner = [&](int64_t i) { return HertzOf(first + step * static_cast<double>(i)); };
+  const auto corner = [&](int64_t i) {
+    const double hertz = HertzOf(first + step * static_cast<double>(i));
+    return warp == 1 ? hertz : Unwarped(hertz, warp, static_cast<double>(rate) / 2);
+  };
   const double per_bin = static_cast<double>(rate) / static_cast<double>(fft);
   std::vector<MelFilter> filters(mels);
   for (int64_t mel = 0; mel < mels; ++mel) {

@@ -16,9 +16,11 @@ struct MelFilter {
 };
 
 // `mels` filters over the fft / 2 + 1 bins of a spectrum of real numbers, between two frequencies
-// in Hz. Preconditions: 0 <= low < high.
+// in Hz. They see a voice as if its frequencies were `warp` times as high: up to those of speech's
+// formants in proportion, beyond so that half the rate stays where it is (vocal tract length
+// perturbation, Jaitly and Hinton 2013). Preconditions: 0 <= low < high <= rate / 2, 0 < warp < 2.
 std::vector<MelFilter> MakeMelFilters(int64_t rate, int64_t fft, int64_t mels, double low,
-                                      double high);
+                                      double high, double warp = 1);
 
 }  // namespace attend
 

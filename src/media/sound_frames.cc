@@ -20,10 +20,11 @@ int64_t SoundFrames::Count(int64_t samples) const {
   return input_.FramesOf(std::max(samples, input_.padded_samples()));
 }
 
-std::vector<float> SoundFrames::Of(std::span<const float> samples, const std::string& name) const {
+std::vector<float> SoundFrames::Of(std::span<const float> samples, const std::string& name,
+                                   double warp) const {
   const int64_t filled = input_.padded_samples();
   if (samples.empty()) throw Error(ErrorKind::kInput, name + ": has no sound");
-  if (filled == 0 || std::ssize(samples) == filled) return log_mel_.Frames(samples);
+  if (filled == 0 || std::ssize(samples) == filled) return log_mel_.Frames(samples, warp);
   if (std::ssize(samples) > filled) {
     throw Error(ErrorKind::kInput,
                 fmt::format("{}: has {:.1f} seconds, and the model reads {} at most", name,
@@ -32,7 +33,7 @@ std::vector<float> SoundFrames::Of(std::span<const float> samples, const std::st
   }
   std::vector<float> whole(samples.begin(), samples.end());
   whole.resize(filled);
-  return log_mel_.Frames(whole);
+  return log_mel_.Frames(whole, warp);
 }
 
 std::vector<int16_t> SixteenBits(std::span<const float> samples) {

@@ -21,8 +21,9 @@ class SoundFrames {
 
   // [frames, mels] of samples at the input's rate, silence after them where the input is filled up.
   // Throws Error(kInput) that opens with `name` for an empty sound, and for one that is longer than
-  // what is filled up.
-  std::vector<float> Of(std::span<const float> samples, const std::string& name) const;
+  // what is filled up. `warp`: of the bands, as LogMel::Frames takes it.
+  std::vector<float> Of(std::span<const float> samples, const std::string& name,
+                        double warp = 1) const;
   // The frames of so many samples.
   int64_t Count(int64_t samples) const;
 

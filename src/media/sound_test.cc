@@ -8,7 +8,6 @@
 #include <complex>
 #include <limits>
 #include <numbers>
-#include <numeric>
 #include <set>
 
 #include "attend/error.h"
@@ -18,8 +17,8 @@
 #include "media/mel_filters.h"
 #include "media/silence.h"
 #include "media/sound_frames.h"
-#include "media/spec_augment.h"
 #include "media/spectrogram.h"
+#include "media/test_sounds.h"
 
 namespace attend {
 namespace {
@@ -37,15 +36,6 @@ std::string SoundRefusal(const std::string& bytes, const SoundLimits& limits = {
     return error.what();
   }
   return "";
-}
-
-Sound Tone(double hertz, int64_t rate, double seconds, float loudness = 0.5f) {
-  Sound sound{rate, {}};
-  for (int64_t i = 0; i < static_cast<int64_t>(seconds * static_cast<double>(rate)); ++i) {
-    const double turns = hertz * static_cast<double>(i) / static_cast<double>(rate);
-    sound.samples.push_back(loudness * static_cast<float>(std::sin(2 * std::numbers::pi * turns)));
-  }
-  return sound;
 }
 
 void Append(const Sound& part, Sound* sound) {
@@ -304,47 +294,6 @@ TEST(LogMelTest, RecordingsAndBandsAreStandardised) {
   }
 }
 
-TEST(SpecAugmentTest, MasksBandsAndFramesByTheKey) {
-  constexpr int64_t kFrames = 50, kMels = 20;
-  std::vector<float> frames(kFrames * kMels);
-  std::iota(frames.begin(), frames.end(), 1.0f);
-  const auto mean = static_cast<float>((kFrames * kMels + 1) / 2.0);
-  const SpecAugmentOptions options{2, 5, 1, 30, 0.2};
-  std::set<std::vector<float>> seen;
-  int64_t widest_band = 0, widest_time = 0;
-  for (uint64_t key = 0; key < 300; ++key) {
-    std::vector<float> masked = frames, again = frames;
-    Random random({key}), same({key});
-    MaskFrames(options, kMels, &random, masked);
-    MaskFrames(options, kMels, &same, again);
-    EXPECT_EQ(masked, again);
-    seen.insert(masked);
-    // Whole columns and whole rows, and nothing else.
-    std::set<int64_t> bands, times;
-    const auto is_masked = [&](int64_t t, int64_t band) {
-      return masked[t * kMels + band] != frames[t * kMels + band] ||
-             masked[t * kMels + band] == mean;
-    };
-    for (int64_t band = 0; band < kMels; ++band)
-      if (is_masked(0, band) && is_masked(25, band) && is_masked(49, band)) bands.insert(band);
-    for (int64_t t = 0; t < kFrames; ++t) {
-      int64_t count = 0;
-      for (int64_t band = 0; band < kMels; ++band) count += is_masked(t, band) ? 1 : 0;
-      if (count == kMels) times.insert(t);
-      if (count != kMels) {
-        EXPECT_EQ(count, std::ssize(bands));
-      }
-    }
-    EXPECT_LE(bands.size(), 10u);
-    EXPECT_LE(times.size(), 10u);  // a fifth of the frames
-    widest_band = std::max(widest_band, std::ssize(bands));
-    widest_time = std::max(widest_time, std::ssize(times));
-  }
-  EXPECT_GE(widest_band, 8);
-  EXPECT_EQ(widest_time, 10);
-  EXPECT_GT(seen.size(), 290u);
-}
-
 TEST(SilenceTest, CutsWhereNobodySpeaks) {
   Sound sound = Silence(8000, 1);
   for (const double seconds : {2.0, 3.0, 4.0}) {
@@ -422,33 +371,6 @@ TEST(MadeDigitsTest, SoundTheTonesOfTheirKeys) {
 }
 
 // A tone that is faster is shorter and higher by the same factor.
-TEST(ChangeSpeedTest, ChangesLengthAndPitchTogether) {
-  Sound tone{8000, std::vector<float>(8000)};
-  for (size_t i = 0; i < tone.samples.size(); ++i)
-    tone.samples[i] = static_cast<float>(std::sin(2 * std::numbers::pi * 500 * double(i) / 8000));
-  const auto hertz = [](const Sound& sound) {  // by the crossings of zero
-    int64_t crossings = 0;
-    for (size_t i = 1; i < sound.samples.size(); ++i)
-      if (sound.samples[i - 1] < 0 && sound.samples[i] >= 0) ++crossings;
-    return static_cast<double>(crossings) / sound.seconds();
-  };
-  std::set<size_t> lengths;
-  for (uint64_t seed = 0; seed < 8; ++seed) {
-    Random random({seed}), again({seed});
-    const Sound changed = ChangeSpeed({.speed = 0.2}, tone, &random);
-    const double factor = tone.seconds() / changed.seconds();
-    EXPECT_GE(factor, 0.79);
-    EXPECT_LE(factor, 1.21);
-    EXPECT_NEAR(hertz(changed), 500 * factor, 4);
-    EXPECT_EQ(ChangeSpeed({.speed = 0.2}, tone, &again).samples, changed.samples);
-    lengths.insert(changed.samples.size());
-  }
-  EXPECT_GT(lengths.size(), 5u);
-  Random random({1}), untouched({1});
-  EXPECT_EQ(ChangeSpeed({}, tone, &random).samples, tone.samples);
-  EXPECT_EQ(random.Uniform(), untouched.Uniform());  // nothing was drawn
-}
-
 TEST(SpectrogramTest, LoudFramesAreBrightAndLowBandsAtTheBottom) {
   // Two bands; the low one is loud in the second half.
   const std::vector<float> frames = {0, 0, 0, 0, 4, 0, 4, 2};

@@ -33,7 +33,13 @@ FieldList Fields(SpecAugmentOptions& options) {
            "share of the frames that one of them covers at most")
       .Add("speed", &options.speed, 0, 0.9,
            "each recording is up to this share faster or slower, and higher or lower (speed "
-           "perturbation)");
+           "perturbation)")
+      .Add("warp", &options.warp, 0, 0.5,
+           "the formants of each recording are up to this share higher or lower, as if a shorter "
+           "or longer vocal tract spoke (VTLP); 0.1 to 0.2 is usual")
+      .Add("noise", &options.noise, 0, 10,
+           "noise is added to each recording, of up to this share of its root mean square (0.1: "
+           "20 dB below it), down to a thousandth of that");
   return fields;
 }
 
@@ -44,6 +50,26 @@ Sound ChangeSpeed(const SpecAugmentOptions& options, Sound sound, Random* random
   // What has more samples a second than it says is played too slowly.
   sound.rate = std::max<int64_t>(1, std::llround(static_cast<double>(rate) * factor));
   return Resample(sound, rate, {}, ResampleQuality::kFast);
+}
+
+double DrawWarp(const SpecAugmentOptions& options, Random* random) {
+  return options.warp > 0 ? 1 + options.warp * (2 * random->Uniform() - 1) : 1;
+}
+
+void AddNoise(const SpecAugmentOptions& options, Random* random, std::span<float> samples) {
+  if (options.noise <= 0 || samples.empty()) return;
+  double squares = 0;
+  for (const float sample : samples) squares += static_cast<double>(sample) * sample;
+  const double level = std::sqrt(squares / static_cast<double>(samples.size()));
+  const double deviation = level * options.noise * std::pow(10, -3 * random->Uniform());
+  const double pole = 0.9 * random->Uniform();
+  // So that the filter's output has the deviation, from its first number on.
+  const double step = deviation * std::sqrt(1 - pole * pole);
+  double noise = deviation * random->Normal();
+  for (float& sample : samples) {
+    sample += static_cast<float>(noise);
+    noise = pole * noise + step * random->Normal();
+  }
 }
 
 void MaskFrames(const SpecAugmentOptions& options, int64_t mels, Random* random,
