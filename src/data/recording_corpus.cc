@@ -117,17 +117,20 @@ ExampleTable RecordingCorpus::Table(int64_t first, int64_t end) const {
   return table;
 }
 
-// At another speed, but where that would be more than the model reads, and with noise.
+// At another speed and with silence around, but where that would be more than the model reads; and
+// with noise.
 std::vector<float> RecordingCorpus::ChangedSamples(int64_t i, Random* random) const {
+  const SpecAugmentOptions& options = options_.augmentation;
   std::vector<float> samples = Samples(i);
-  if (options_.augmentation.speed > 0) {
-    Sound changed = ChangeSpeed(options_.augmentation, {options_.input.rate, samples}, random);
+  const auto take = [&](Sound changed) {
     const int64_t count = std::ssize(changed.samples), padded = options_.input.padded_samples();
     const bool fits = options_.input.RowsOf(frames_.Count(count)) <= options_.max_rows &&
                       (padded == 0 || count <= padded) && count > 0;
     if (fits) samples = std::move(changed.samples);
-  }
-  AddNoise(options_.augmentation, random, samples);
+  };
+  if (options.speed > 0) take(ChangeSpeed(options, {options_.input.rate, samples}, random));
+  if (options.silence > 0) take(AddSilence(options, {options_.input.rate, samples}, random));
+  AddNoise(options, random, samples);
   return samples;
 }
 

@@ -37,6 +37,9 @@ FieldList Fields(SpecAugmentOptions& options) {
       .Add("warp", &options.warp, 0, 0.5,
            "the formants of each recording are up to this share higher or lower, as if a shorter "
            "or longer vocal tract spoke (VTLP); 0.1 to 0.2 is usual")
+      .Add("silence", &options.silence, 0, 60,
+           "each recording gets up to so many seconds of silence before it, and after it; "
+           "augment.noise fills them with noise")
       .Add("noise", &options.noise, 0, 10,
            "noise is added to each recording, of up to this share of its root mean square (0.1: "
            "20 dB below it), down to a thousandth of that");
@@ -54,6 +57,16 @@ Sound ChangeSpeed(const SpecAugmentOptions& options, Sound sound, Random* random
 
 double DrawWarp(const SpecAugmentOptions& options, Random* random) {
   return options.warp > 0 ? 1 + options.warp * (2 * random->Uniform() - 1) : 1;
+}
+
+Sound AddSilence(const SpecAugmentOptions& options, Sound sound, Random* random) {
+  if (options.silence <= 0) return sound;
+  const double most = options.silence * static_cast<double>(sound.rate);
+  const auto before = static_cast<int64_t>(most * random->Uniform());
+  const auto after = static_cast<int64_t>(most * random->Uniform());
+  sound.samples.insert(sound.samples.begin(), before, 0);
+  sound.samples.resize(sound.samples.size() + after);
+  return sound;
 }
 
 void AddNoise(const SpecAugmentOptions& options, Random* random, std::span<float> samples) {

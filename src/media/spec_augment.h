@@ -1,6 +1,6 @@
 // Random changes of recordings in training: of their speed (Ko et al. 2015), of the length of the
-// vocal tract that seems to speak (Jaitly and Hinton 2013), noise, and masks over log-mel frames
-// (SpecAugment, Park et al. 2019, without its time warp).
+// vocal tract that seems to speak (Jaitly and Hinton 2013), silence around them, noise, and masks
+// over log-mel frames (SpecAugment, Park et al. 2019, without its time warp).
 #ifndef ATTEND_MEDIA_SPEC_AUGMENT_H_
 #define ATTEND_MEDIA_SPEC_AUGMENT_H_
 
@@ -21,6 +21,7 @@ struct SpecAugmentOptions {
   double time_share = 1;  // of the frames that one time mask may cover at most
   double speed = 0;       // a recording is up to this share faster or slower, and higher or lower
   double warp = 0;        // its formants are up to this share higher or lower
+  double silence = 0;     // seconds of silence that it has before and after it, at most
   double noise = 0;       // its noise is up to this share of its root mean square
 };
 
@@ -33,6 +34,10 @@ Sound ChangeSpeed(const SpecAugmentOptions& options, Sound sound, Random* random
 // The factor of frequencies that MakeMelFilters takes, which the generator draws between 1 - warp
 // and 1 + warp; 1, and nothing drawn, where that is 0.
 double DrawWarp(const SpecAugmentOptions& options, Random* random);
+
+// The sound with up to `silence` seconds of zeros before it and, drawn by itself, after it; nothing
+// is drawn where that is 0.
+Sound AddSilence(const SpecAugmentOptions& options, Sound sound, Random* random);
 
 // Adds noise with the deviation of a share of the samples' root mean square, which the generator
 // draws between noise / 1000 and noise, evenly in decibels. Its spectrum is white or tilts to the

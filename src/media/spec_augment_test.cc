@@ -106,6 +106,31 @@ TEST(WarpTest, MovesTonesByItsFactor) {
   EXPECT_EQ(drawn_from.Uniform(), untouched.Uniform());  // nothing was drawn
 }
 
+TEST(SilenceAroundTest, StandsBeforeAndAfterTheSound) {
+  const Sound tone = Tone(440, 8000, 0.1);
+  std::set<size_t> befores, lengths;
+  for (uint64_t seed = 0; seed < 50; ++seed) {
+    Random random({seed}), same({seed});
+    const Sound longer = AddSilence({.silence = 0.2}, tone, &random);
+    EXPECT_EQ(longer.samples, AddSilence({.silence = 0.2}, tone, &same).samples);
+    const auto found = std::ranges::search(longer.samples, tone.samples).begin();
+    ASSERT_NE(found, longer.samples.end());
+    const auto before = static_cast<size_t>(found - longer.samples.begin());
+    const size_t after = longer.samples.size() - before - tone.samples.size();
+    EXPECT_LE(before, 1600u);
+    EXPECT_LE(after, 1600u);
+    EXPECT_EQ(std::ranges::count(longer.samples, 0.0f) - std::ranges::count(tone.samples, 0.0f),
+              static_cast<int64_t>(before + after));
+    befores.insert(before);
+    lengths.insert(longer.samples.size());
+  }
+  EXPECT_GT(befores.size(), 40u);
+  EXPECT_GT(lengths.size(), 40u);
+  Random random({1}), untouched({1});
+  EXPECT_EQ(AddSilence({}, tone, &random).samples, tone.samples);
+  EXPECT_EQ(random.Uniform(), untouched.Uniform());  // nothing was drawn
+}
+
 TEST(NoiseTest, HasItsShareOfTheSound) {
   const std::vector<float> tone = Tone(440, 8000, 1).samples;
   const auto level = [](const std::vector<float>& samples) {

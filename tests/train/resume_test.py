@@ -148,7 +148,7 @@ def options_of_kind(kind, options, folder):
     if kind == "pictures":
         return tiny_run.of_pictures(options, folder)
     if kind == "transcription":
-        return tiny_run.of_recordings(options, folder) | {"augment.speed": 0.1, "augment.warp": 0.1, "augment.noise": 0.1}
+        return tiny_run.of_recordings(options, folder) | {"augment.speed": 0.1, "augment.warp": 0.1, "augment.silence": 0.1, "augment.noise": 0.1}
     if kind in ("fusion", "contrastive"):
         return tiny_run.of_items(options, folder) | ({"fusion.shared_width": 6, "contrastive_weight": 0.5} if kind == "contrastive" else {})
     if kind not in TASKS:
