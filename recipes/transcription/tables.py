@@ -4,7 +4,8 @@
 usage: tables.py fsdd|fsdd-SPEAKER|fsdd-strings|yesno DATA DIRECTORY
 
 fsdd: spoken digits, by the corpus' own split: indices 0 to 4 of each digit and speaker are the test, 5 to 9 validation, the others
-training. fsdd-SPEAKER: all recordings of that speaker are the test, and indices 0 to 4 of the others validation. fsdd-strings:
+training. fsdd-SPEAKER: all recordings of that speaker are the test, and indices 0 to 4 of the others validation; quiet ends, which one
+speaker has, are cut off as in voices.py. fsdd-strings:
 strings of 3 to 7 digits, recordings of one speaker and one part of the split put together with 0.1 seconds of faint noise; 200 strings
 for validation, 300 for the test; for training 4,000 strings of 2 to 7 digits and all single ones. yesno: 60 recordings of eight words;
 in order of their names, the first 24 train, 7 validate and 29 are the test. The words of those that train are cut out at the pauses
@@ -47,9 +48,19 @@ def fsdd(data, directory):
         yield official(index), path, WORDS[digit]
 
 
+def without_quiet_ends(sound):
+    """What is louder than a fiftieth of the loudest sample, and a hundredth of a second around it."""
+    samples = array.array("h", sound)
+    most = max(map(abs, samples), default=0)
+    loud = [i for i, sample in enumerate(samples) if abs(sample) * 50 > most]
+    return samples[max(0, loud[0] - RATE // 100) : loud[-1] + RATE // 100].tobytes() if loud else sound
+
+
 def held_out(speaker, data, directory):
     for path, digit, own, index in digits(data, directory):
-        yield "test" if own == speaker else "valid" if index < 5 else "train", path, WORDS[digit]
+        cut = directory / "cut" / path.name
+        write(cut, [without_quiet_ends(samples_of(path))])
+        yield "test" if own == speaker else "valid" if index < 5 else "train", cut, WORDS[digit]
 
 
 def samples_of(path):

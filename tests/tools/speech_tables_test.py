@@ -67,6 +67,9 @@ def test_a_speaker_is_held_out(data, tmp_path):
     assert {part: len(rows) for part, rows in parts.items()} == {"train": 60, "valid": 50, "test": 110}
     assert all(("_george_" in path) == (part == "test") for part, rows in parts.items() for path, _ in rows)
     assert {text for _, text in parts["test"]} == set("zero one two three four five six seven eight nine".split())
+    for path, _ in parts["test"][:5]:
+        with wave.open(str(tmp_path / "made" / path)) as file:  # 0.3 seconds of tone, and 0.01 on each side
+            assert 2550 < file.getnframes() <= 2560
 
 
 def test_strings_of_digits(data, tmp_path):
