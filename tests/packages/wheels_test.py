@@ -17,8 +17,8 @@ from commands import make_root, need, run
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LIBRARIES = tomllib.loads((ROOT / "deploy/wheels/libraries.toml").read_text())
-# All that a program may load: glibc's own.
-GLIBC = {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
+# All that a program may load: glibc's own, and the unwinder that glibc's threads ask for.
+GLIBC = {"libgcc_s.so.1", "libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
 MODEL = ROOT / "tests/data/golden_v1"
 WORDS = "lumi tavo keri\nneri dosa\n"
 
@@ -51,7 +51,7 @@ def program_of(folder):
 
 def test_a_wheel_fits_every_python_and_old_glibc(wheels):
     for machine, wheel in wheels.items():
-        assert wheel.name.endswith(f"-cp310-abi3-manylinux_2_28_{machine}.whl")
+        assert wheel.name.endswith(f"-cp310-abi3-manylinux_2_31_{machine}.whl")
         names = zipfile.ZipFile(wheel).namelist()
         information = next(name for name in names if name.endswith(".dist-info/METADATA"))
         fields = email.message_from_bytes(zipfile.ZipFile(wheel).read(information))
@@ -65,7 +65,7 @@ def test_auditwheel_agrees_with_the_tag(wheels):
     pytest.importorskip("auditwheel")
     for machine, wheel in wheels.items():
         text = " ".join(run(sys.executable, "-m", "auditwheel", "show", wheel).split())
-        assert f'constrains the platform tag to "manylinux_2_28_{machine}"' in text or f'tag: "manylinux_2_28_{machine}"' in text, text
+        assert f'constrains the platform tag to "manylinux_2_31_{machine}"' in text or f'tag: "manylinux_2_31_{machine}"' in text, text
 
 
 def test_programs_load_glibc_alone(unpacked):
@@ -77,7 +77,7 @@ def test_programs_load_glibc_alone(unpacked):
             assert loaded <= GLIBC, loaded
             assert not [line for line in lines if "PATH)" in line]
             versions = {word.rstrip(")") for word in run("readelf", "-V", file).split() if word.startswith("GLIBC_2.")}
-            assert max(int(version.split(".")[1]) for version in versions) <= 28, versions
+            assert max(int(version.split(".")[1]) for version in versions) <= 31, versions
 
 
 def test_licences_of_all_that_is_linked_are_inside(unpacked):
@@ -87,7 +87,7 @@ def test_licences_of_all_that_is_linked_are_inside(unpacked):
         for library in LIBRARIES["library"]:
             for text in library["texts"]:
                 assert (licences / "libraries" / f"{library['name']}-{pathlib.Path(text).name}").stat().st_size > 100
-        for name in ("zig-lib-libcxx-LICENSE.TXT", "zig-lib-libunwind-LICENSE.TXT", "zig-LICENSE"):
+        for name in ("gcc-copyright", "zig-LICENSE"):
             assert (licences / "libraries" / name).stat().st_size > 100
 
 
@@ -98,7 +98,10 @@ def test_the_program_runs_in_a_root_of_its_own(unpacked, tmp_path, release):
     root = make_root(release, tmp_path / "root")
     shutil.copy(program_of(unpacked[os.uname().machine]), root / "attend")
     shutil.copytree(MODEL, root / "model")
-    expected = run(pathlib.Path(os.environ["BUILD_DIR"]) / "attend", "translate", "--model", MODEL, "--n-best", 2, input=WORDS)
+    built = pathlib.Path(os.environ["BUILD_DIR"]) / "attend"
+    # A program that does not know its processor is a hundred times as slow.
+    assert run("chroot", root, "/attend", "--version").splitlines()[-1] == run(built, "--version").splitlines()[-1]
+    expected = run(built, "translate", "--model", MODEL, "--n-best", 2, input=WORDS)
     assert run("chroot", root, "/attend", "translate", "--model", "/model", "--n-best", 2, input=WORDS) == expected
 
 
@@ -109,9 +112,9 @@ def test_the_package_installs_without_a_network(wheels, tmp_path):
     root = make_root("trixie", tmp_path / "root", "python3-venv", "ca-certificates")
     (root / "wheels").mkdir()
     shutil.copy(wheels[os.uname().machine], root / "wheels")
-    platform = f"manylinux_2_28_{os.uname().machine}"
-    run(sys.executable, "-m", "pip", "download", "--dest", root / "wheels", "--only-binary", ":all:", "--python-version", "3.13",
-        "--platform", platform, "numpy>=1.24", "nanobind-backend>=1.0,<2")
+    platforms = [word for release in (17, 27, 28, 31) for word in ("--platform", f"manylinux_2_{release}_{os.uname().machine}")]
+    run(sys.executable, "-m", "pip", "download", "--dest", root / "wheels", "--only-binary", ":all:", "--python-version", "3.13", *platforms,
+        "numpy>=1.24", "nanobind-backend>=1.0,<2")
     shutil.copytree(MODEL, root / "model")
     run("chroot", root, "python3", "-m", "venv", "/venv")
     run("unshare", "--net", "chroot", root, "/venv/bin/pip", "install", "--no-index", "--find-links", "/wheels", "attend")

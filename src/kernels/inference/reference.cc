@@ -23,9 +23,10 @@ constexpr int64_t kPanel = 16;
 // A product and a sum, rounded once.
 float MulAdd(float a, float b, float c) noexcept { return std::fma(a, b, c); }
 
-// What sums over a row run over, as kernels.h says.
+// What sums over a row run over, as kernels.h says. It has no constructor, which clang would leave
+// out of functions that are compiled twice.
 struct Lanes {
-  float sums[kSumLanes] = {};
+  float sums[kSumLanes];
 
   float& operator[](int64_t i) { return sums[i % kSumLanes]; }
   float Total() const {
@@ -162,7 +163,7 @@ void LayerNorm(const NormArguments& a) noexcept {
   for (int64_t r = 0; r < a.rows; ++r) {
     const float* x = a.x + r * width;
     float* y = a.y + r * width;
-    Lanes sum, squares;
+    Lanes sum = {}, squares = {};
     for (int64_t i = 0; i < width; ++i) sum[i] += x[i];
     const float mean = sum.Total() * inverse;
     for (int64_t i = 0; i < width; ++i) squares[i] = MulAdd(x[i] - mean, x[i] - mean, squares[i]);
@@ -176,7 +177,7 @@ void RmsNorm(const NormArguments& a) noexcept {
   for (int64_t r = 0; r < a.rows; ++r) {
     const float* x = a.x + r * a.width;
     float* y = a.y + r * a.width;
-    Lanes squares;
+    Lanes squares = {};
     for (int64_t i = 0; i < a.width; ++i) squares[i] = MulAdd(x[i], x[i], squares[i]);
     const float scale = 1.0f / std::sqrt(squares.Total() * inverse + a.epsilon);
     for (int64_t i = 0; i < a.width; ++i) y[i] = x[i] * scale * a.gain[i];
@@ -212,7 +213,7 @@ ATTEND_WITH_FMA void Recur(const float* input, const float* forget, const float*
 
 ATTEND_WITH_FMA void Softmax(float* x, int64_t count) noexcept {
   float max = x[0];
-  Lanes sum;
+  Lanes sum = {};
   for (int64_t i = 1; i < count; ++i) max = x[i] > max ? x[i] : max;
   for (int64_t i = 0; i < count; ++i) sum[i] += x[i] = ExpOf(x[i] - max);
   const float scale = 1.0f / sum.Total();
@@ -231,7 +232,7 @@ ATTEND_WITH_FMA void AttendHead(const AttentionArguments& a, int64_t query, int6
   const int64_t nearer = a.lists != nullptr ? 0 : query;  // than the first query is to a row
   for (int64_t j = 0; j < count; ++j) {
     const float* key = rows[j] + a.keys + h * a.d_k;
-    Lanes dot;
+    Lanes dot = {};
     for (int64_t k = 0; k < a.d_k; ++k) dot[k] = MulAdd(q[k], key[k], dot[k]);
     weights[j] = dot.Total() * a.scale;
     if (a.bias != nullptr) weights[j] += a.bias[h * a.bias_stride + j - nearer];
@@ -259,7 +260,7 @@ bool Forbidden(int32_t id, const int32_t* forbidden, int64_t count) noexcept {
 ATTEND_WITH_FMA void AddToSum(const float* entries, int64_t count, TopK* best) {
   float max = best->max;
   for (int64_t i = 0; i < count; ++i) max = entries[i] > max ? entries[i] : max;
-  Lanes sum;
+  Lanes sum = {};
   for (int64_t i = 0; i < count; ++i) sum[i] += ExpOf(entries[i] - max);
   best->sum = best->sum * ExpOf(best->max - max) + sum.Total();
   best->max = max;
