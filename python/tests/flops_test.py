@@ -73,7 +73,8 @@ def test_counts_are_pytorchs(preset, changes, tmp_path):
     config = described(preset, changes)
     file = tmp_path / "model.json"
     file.write_text(json.dumps(config), encoding="utf-8")
-    found = json.loads(inspect(file, "--flops", "--source-length", SOURCE, "--target-length", TARGET, "--json").stdout)
+    source = ("--source-length", SOURCE) if config["encoder"] else ()
+    found = json.loads(inspect(file, "--flops", *source, "--target-length", TARGET, "--json").stdout)
     assert found["model"] == config
     operations = found["operations"]
     assert (operations["forward"], operations["training"]) == counted(config, SOURCE, TARGET)
