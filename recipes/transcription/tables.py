@@ -48,18 +48,17 @@ def fsdd(data, directory):
         yield official(index), path, WORDS[digit]
 
 
-def without_quiet_ends(sound):
-    """What is louder than a fiftieth of the loudest sample, and a hundredth of a second around it."""
-    samples = array.array("h", sound)
+def without_quiet_ends(samples):
+    """What is louder than a fiftieth of the loudest sample, and a hundredth of a second around it; nothing is of zeros alone."""
     most = max(map(abs, samples), default=0)
     loud = [i for i, sample in enumerate(samples) if abs(sample) * 50 > most]
-    return samples[max(0, loud[0] - RATE // 100) : loud[-1] + RATE // 100].tobytes() if loud else sound
+    return samples[max(0, loud[0] - RATE // 100) : loud[-1] + RATE // 100] if loud else samples[:0]
 
 
 def held_out(speaker, data, directory):
     for path, digit, own, index in digits(data, directory):
         cut = directory / "cut" / path.name
-        write(cut, [without_quiet_ends(samples_of(path))])
+        write(cut, [without_quiet_ends(array.array("h", samples_of(path))).tobytes()])
         yield "test" if own == speaker else "valid" if index < 5 else "train", cut, WORDS[digit]
 
 

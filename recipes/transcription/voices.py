@@ -18,9 +18,8 @@ import sys
 import wave
 
 import numpy
+from tables import RATE, WORDS, without_quiet_ends
 
-RATE = 8000
-WORDS = "zero one two three four five six seven eight nine".split()
 ESPEAK_VOICES = "en-gb en-us en-gb-scotland en-gb-x-gbclan en-gb-x-rp en-gb-x-gbcwmd en-029".split()
 FLITE_VOICES = "kal awb kal16 rms slt".split()
 FESTIVAL_VOICES = "kal_diphone ked_diphone cmu_us_slt_arctic_hts".split()
@@ -65,9 +64,7 @@ def finish(path):
     if not samples.any():
         return False
     samples = at_rate(samples, rate)
-    (loud,) = numpy.nonzero(abs(samples) * 50 > abs(samples).max())
-    around = RATE // 100
-    samples = samples[max(0, loud[0] - around) : loud[-1] + around]
+    samples = without_quiet_ends(samples)
     with wave.open(str(path), "wb") as file:
         file.setparams((1, 2, RATE, 0, "NONE", None))
         file.writeframes(samples.round().clip(-32768, 32767).astype("<i2").tobytes())
