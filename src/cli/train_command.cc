@@ -74,13 +74,13 @@ std::string Flops(const ProgressReport& report) {
   return fmt::format("{} ({:.1f} % of the peak)", rate, 100 * report.flops / report.peak_flops);
 }
 
-// In place on a terminal, a line each elsewhere.
-void PrintProgress(const ProgressReport& report) {
+// In place on a terminal, a line each elsewhere. `target`: as TaskInfo's.
+void PrintProgress(const ProgressReport& report, std::string_view target) {
   const bool terminal = isatty(STDERR_FILENO) == 1;
   const std::string line = fmt::format(
-      "update {}/{}  epoch {}  loss {:.4f}  lr {:.3e}  {:.0f} target tokens/s  {}  {} left",
-      report.update, report.max_updates, report.epoch + 1, report.loss, report.learning_rate,
-      report.target_tokens_per_s, Flops(report), Duration(report.seconds_left));
+      "update {}/{}  epoch {}  loss {:.4f}  lr {:.3e}  {:.0f} {}s/s  {}  {} left", report.update,
+      report.max_updates, report.epoch + 1, report.loss, report.learning_rate,
+      report.target_tokens_per_s, target, Flops(report), Duration(report.seconds_left));
   std::fputs(terminal ? fmt::format("\r\x1b[K{}", line).c_str() : fmt::format("{}\n", line).c_str(),
              stderr);
 }
@@ -194,7 +194,12 @@ int RunTrain(const std::vector<std::string>& arguments) {
   settings.effects.stop_requested = [] { return stop_signal != 0; };
   settings.hold_stop = HoldStop;
   settings.abandon = Abandon;
-  if (!common.quiet) settings.effects.progress = PrintProgress;
+  if (!common.quiet) {
+    settings.effects.progress =
+        [target = FindTask(options.model.task).info.target](const ProgressReport& report) {
+          PrintProgress(report, target);
+        };
+  }
   if (options.dry_run) {
     PrintReport(common, DryRun(options, settings), PrintPlan);
     return 0;

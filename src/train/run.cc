@@ -78,7 +78,7 @@ EpochSize MeasureEpoch(const TrainingTask& task, const BatchOptions& batching,
     const Batch batch = batches.Next();
     size.targets += task.CountTargets(batch.examples());
     ++size.batches;
-    progress.Tell(fmt::format("an epoch, so far: {} target tokens", size.targets));
+    progress.Tell(fmt::format("an epoch, so far: {} {}s", size.targets, task.info().target));
   }
   size.text = batches.ended_epoch();
   size.seconds = std::max(now() - begin, 1e-9);

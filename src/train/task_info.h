@@ -34,8 +34,9 @@ struct TaskInfo {
   std::vector<Figure> validation;     // early_stopping_metric names one; "loss" is the first
   std::vector<FigureChart> charts;    // of these, beside that of the loss
   std::vector<Figure> test;
-  std::string samples;       // what the report's samples are: "Sample translations"
-  std::string sample_input;  // and what stands before the model in them: "source"
+  std::string target = "target token";  // what losses and speeds are of: "example"
+  std::string samples;                  // what the report's samples are: "Sample translations"
+  std::string sample_input;             // and what stands before the model in them: "source"
 };
 
 }  // namespace attend

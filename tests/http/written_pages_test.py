@@ -43,6 +43,7 @@ DATA = {
             {"title": "Full", "axis": "0 to 100", "figures": ["full"], "most": 100},
             {"title": "Unbounded", "axis": "more is better", "figures": ["full"], "most": None},
         ],
+        "target": "word",
         "test": [{"name": "ter", "label": "TER", "high_is_better": False}, {"name": "cut", "label": "outputs cut", "high_is_better": False}],
         "samples": "Sample translations",
         "sample_input": "source",
@@ -73,7 +74,7 @@ def test_losses_have_a_panel_each(report):
 
 def test_report_tells_time_speed_parameters_and_machine(report):
     cards = dict(zip(report(texts(".card > span")), report(texts(".card > b"))))
-    assert (cards["time in updates"], cards["target tokens/s"], cards["parameters"]) == ("1 h 2 min", "1,234", "915,968")
+    assert (cards["time in updates"], cards["words/s"], cards["parameters"]) == ("1 h 2 min", "1,234", "915,968")
     assert report("document.getElementById('machine').textContent") == "Machine: Swift 9 · 2 threads · device cpu"
 
 

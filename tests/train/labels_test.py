@@ -270,9 +270,10 @@ def test_a_model_of_pictures_learns_other_labels(tmp_path):
     tiny_run.write_items(tmp_path / "items", "more", 30, 3)
     table = tmp_path / "items/pictures.tsv"
     table.write_text("".join(f"more/{i}.png\t{('cat', 'dog', 'owl')[i % 3]}\n" for i in range(30)), encoding="utf-8")
-    tuning = options | {"quiet": None, "init": tmp_path / "run/model", "train_pictures": table, "valid_pictures": table, "peak_learning_rate": 1e-9}
+    tuning = options | {"quiet": None, "report_every": 1, "init": tmp_path / "run/model", "train_pictures": table, "valid_pictures": table, "peak_learning_rate": 1e-9}
     told = tiny_run.trained(tuning, tmp_path / "tuned").stderr
     assert "the label 'cat' is not one of the 2 that are known" in told and "a new one is trained for 3 labels" in told
+    assert " examples/s " in told
     config = json.loads((tmp_path / "tuned/model/config.json").read_text(encoding="utf-8"))["model"]
     assert config["labels"] == ["cat", "dog", "owl"]
     before, after = (files.load_file(tmp_path / name / "model/model.safetensors") for name in ("run", "tuned"))

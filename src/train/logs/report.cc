@@ -61,9 +61,13 @@ Json ToJson(const TaskInfo& task) {
                       {"figures", chart.figures},
                       {"most", chart.most ? Json(*chart.most) : Json()}});
   }
-  return {{"name", task.name},           {"validation", ToJson(task.validation)},
-          {"charts", std::move(charts)}, {"test", ToJson(task.test)},
-          {"samples", task.samples},     {"sample_input", task.sample_input}};
+  return {{"name", task.name},
+          {"validation", ToJson(task.validation)},
+          {"charts", std::move(charts)},
+          {"test", ToJson(task.test)},
+          {"target", task.target},
+          {"samples", task.samples},
+          {"sample_input", task.sample_input}};
 }
 
 }  // namespace

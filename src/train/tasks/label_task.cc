@@ -114,13 +114,7 @@ std::vector<std::vector<float>> LabelTask::ScoreValidation(double* loss) {
           by_row[rows[i]].assign(from + offsets[i] * Choices(), from + offsets[i + 1] * Choices());
         return LossOfScored(scored);
       });
-  double nll = 0;
-  int64_t labels = 0;
-  for (const nn::LossSums& each : sums) {
-    nll += each.nll.item<double>();
-    labels += each.tokens;
-  }
-  *loss = nll / static_cast<double>(labels);
+  *loss = MeanLoss(sums);
   std::vector<std::vector<float>> by_item(text_.valid->items().size());
   for (int64_t row = 0; row < table.size(); ++row) {
     std::vector<float>& item = by_item[text_.valid->item_of()[row]];

@@ -18,6 +18,7 @@ TaskInfo DescribeClassification() {
       {"loss", "loss"}, {"accuracy", "accuracy", true}, {"macro_f1", "macro F1", true}};
   info.charts = {{"Validation accuracy", "percent", {"accuracy", "macro_f1"}, 100}};
   info.test = {{"accuracy", "accuracy"}, {"macro_f1", "macro F1"}};
+  info.target = "example";
   info.samples = "Samples";
   info.sample_input = "item";
   return info;

@@ -14,12 +14,12 @@
 #include "model/sample.h"
 #include "train/loop/parameters.h"
 #include "train/loop/training_speed.h"
+#include "train/tasks/class_validation.h"
 #include "train/tasks/classification/classification.h"
 #include "train/tasks/label_export.h"
 #include "train/tasks/packed_batch.h"
 #include "train/tasks/run_model.h"
 #include "train/tasks/text_files.h"
-#include "train/tasks/validation.h"
 
 namespace attend {
 namespace {
@@ -46,13 +46,6 @@ Picture Shrunk(const Picture& picture) {
     return std::max<int64_t>(1, pixels * kMostSide / longest);
   };
   return Resize(picture, side(picture.width), side(picture.height), Interpolation::kBilinear);
-}
-
-std::vector<std::string> NamesOf(const std::vector<int32_t>& labels,
-                                 const std::vector<std::string>& names) {
-  std::vector<std::string> found;
-  for (const int32_t label : labels) found.push_back(names[label]);
-  return found;
 }
 
 std::vector<std::string> LabelsOf(const PictureCorpus& pictures) {
@@ -97,40 +90,20 @@ nn::LossSums PictureTask::LossOf(const Examples& examples,
   return loss_->FromMixtures(LogitsOf(examples, dropout), shares_BL);
 }
 
-std::vector<int32_t> PictureTask::PredictValidation(double* loss) {
-  const PictureCorpus& valid = *pictures_.valid;
-  std::vector<int32_t> found(valid.size());
-  double nll = 0;
-  for (int64_t first = 0; first < valid.size(); first += valid.window_size()) {
-    const int64_t end = std::min(valid.size(), first + valid.window_size());
-    const ExampleTable table = valid.Table(first, end);
-    const auto sums = MeasureBatches<nn::LossSums>(
-        table, options_.optimization, device_, threads_, [&](std::span<const int64_t> rows) {
-          const Examples examples(&table, rows);
-          const torch::Tensor logits_BL = LogitsOf(examples, std::nullopt);
-          const torch::Tensor best_B = logits_BL.argmax(-1).cpu();
-          for (size_t i = 0; i < rows.size(); ++i)
-            found[first + rows[i]] = static_cast<int32_t>(best_B.const_data_ptr<int64_t>()[i]);
-          return loss_->FromMixtures(logits_BL, SharesOf(examples, Choices()).to(device_));
-        });
-    for (const nn::LossSums& each : sums) nll += each.nll.item<double>();
-  }
-  *loss = nll / static_cast<double>(valid.size());
-  return found;
-}
-
 ValidationResult PictureTask::Validate() {
-  double loss = 0;
-  const std::vector<std::string> found = NamesOf(PredictValidation(&loss), config().labels);
   const PictureCorpus& valid = *pictures_.valid;
+  const PredictedClasses found =
+      PredictClasses(valid, options_, device_, threads_, [&](const Examples& examples) {
+        const torch::Tensor logits_BL = LogitsOf(examples, std::nullopt);
+        const torch::Tensor shares_BL = SharesOf(examples, Choices()).to(device_);
+        return ScoredExamples{logits_BL, loss_->FromMixtures(logits_BL, shares_BL)};
+      });
   const std::vector<std::string> expected = LabelsOf(valid);
-  const ClassScores scores = ScoreClasses(found, expected);
   ValidationResult result;
-  result.metrics = {
-      {"loss", loss}, {"accuracy", scores.accuracy()}, {"macro_f1", scores.macro_f1()}};
+  result.metrics = ClassMetrics(found, expected);
   for (const int64_t i : ShownOf(valid.size()))
     result.samples.push_back({ShortName(valid.Where({0, valid.survey().kept[i]})), expected[i],
-                              found[i], PngDataUrl(Shrunk(valid.Get(i)))});
+                              found.names[i], PngDataUrl(Shrunk(valid.Get(i)))});
   return result;
 }
 
@@ -165,12 +138,7 @@ void PictureTask::Describe(const Log& log) const {
 Json PictureTask::CheckData(const Log& /*log*/) const { return Json::object(); }
 
 Json PictureTask::Plan(const CorpusReport& /*read*/) const {
-  Json plan = Json::object();
-  plan["train"] = pictures_.train->Summary();
-  if (pictures_.valid != nullptr) plan["valid"] = pictures_.valid->Summary();
-  if (pictures_.test != nullptr) plan["test"] = pictures_.test->Summary();
-  plan["labels"] = config().labels;
-  return plan;
+  return ClassPlan(pictures_, config().labels);
 }
 
 // Keeps a line for each picture: its label, the model's, and its name.

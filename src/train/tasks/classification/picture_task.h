@@ -44,8 +44,6 @@ class PictureTask : public ModelTask {
 
  private:
   torch::Tensor LogitsOf(const Examples& examples, const std::optional<nn::DropoutKey>& dropout);
-  // Labels that the module finds likeliest, by picture; adds up the loss.
-  std::vector<int32_t> PredictValidation(double* loss);
 
   PictureCorpora pictures_;
 };

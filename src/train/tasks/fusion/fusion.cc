@@ -23,6 +23,7 @@ TaskInfo DescribeFusion() {
                {"text_to_picture_recall_10", "text to picture recall at 10"},
                {"picture_to_text_recall_1", "picture to text recall at 1"},
                {"picture_to_text_recall_10", "picture to text recall at 10"}};
+  info.target = "example";
   info.samples = "Samples";
   info.sample_input = "item";
   return info;

@@ -9,17 +9,16 @@
 #include "base/files.h"
 #include "base/sha256.h"
 #include "media/picture_codec.h"
-#include "metrics/classes.h"
 #include "model/config_file.h"
 #include "nn/bf16_products.h"
 #include "tasks/encoder_runner.h"
 #include "train/loop/training_speed.h"
+#include "train/tasks/class_validation.h"
 #include "train/tasks/fusion/fusion.h"
 #include "train/tasks/fusion/fusion_export.h"
 #include "train/tasks/fusion/fusion_options.h"
 #include "train/tasks/fusion/item_scores.h"
 #include "train/tasks/text_files.h"
-#include "train/tasks/validation.h"
 
 namespace attend {
 namespace {
@@ -90,39 +89,17 @@ torch::Tensor FusionTask::Loss(const Shard& shard, uint64_t seed) {
                     nn::ContrastiveLoss(output.texts_PW, output.pictures_PW, model_->log_scale);
 }
 
-std::vector<int32_t> FusionTask::PredictValidation(double* loss) {
-  const ItemCorpus& valid = *items_.valid;
-  std::vector<int32_t> found(valid.size());
-  double nll = 0;
-  for (int64_t first = 0; first < valid.size(); first += valid.window_size()) {
-    const int64_t end = std::min(valid.size(), first + valid.window_size());
-    const ExampleTable table = valid.Table(first, end);
-    const auto sums = MeasureBatches<nn::LossSums>(
-        table, options_.optimization, torch::kCPU, threads_, [&](std::span<const int64_t> rows) {
-          const Examples examples(&table, rows);
-          const torch::Tensor logits_BL = model_->forward(PackItems(examples, patches()));
-          const torch::Tensor best_B = logits_BL.argmax(-1);
-          for (size_t i = 0; i < rows.size(); ++i)
-            found[first + rows[i]] = static_cast<int32_t>(best_B.const_data_ptr<int64_t>()[i]);
-          return loss_->forward(logits_BL, LabelsOf(examples));
-        });
-    for (const nn::LossSums& each : sums) nll += each.nll.item<double>();
-  }
-  *loss = nll / static_cast<double>(valid.size());
-  return found;
-}
-
 ValidationResult FusionTask::Validate() {
   const ItemCorpus& valid = *items_.valid;
-  double loss = 0;
-  std::vector<std::string> found, expected;
-  for (const int32_t label : PredictValidation(&loss))
-    found.push_back(options_.model.labels[label]);
+  const PredictedClasses found =
+      PredictClasses(valid, options_, torch::kCPU, threads_, [&](const Examples& examples) {
+        const torch::Tensor logits_BL = model_->forward(PackItems(examples, patches()));
+        return ScoredExamples{logits_BL, loss_->forward(logits_BL, LabelsOf(examples))};
+      });
+  std::vector<std::string> expected;
   for (int64_t i = 0; i < valid.size(); ++i) expected.push_back(valid.item(i).label);
-  const ClassScores scores = ScoreClasses(found, expected);
   ValidationResult result;
-  result.metrics = {
-      {"loss", loss}, {"accuracy", scores.accuracy()}, {"macro_f1", scores.macro_f1()}};
+  result.metrics = ClassMetrics(found, expected);
   for (const int64_t i : ShownOf(valid.size())) {
     std::string picture;
     if (std::vector<uint8_t> pixels = valid.Pixels(i); !pixels.empty()) {
@@ -130,7 +107,8 @@ ValidationResult FusionTask::Validate() {
       shown.pixels = std::move(pixels);
       picture = PngDataUrl(shown);
     }
-    result.samples.push_back({Shown(valid.item(i)), expected[i], found[i], std::move(picture)});
+    result.samples.push_back(
+        {Shown(valid.item(i)), expected[i], found.names[i], std::move(picture)});
   }
   return result;
 }
@@ -176,12 +154,7 @@ void FusionTask::Describe(const Log& log) const {
 Json FusionTask::CheckData(const Log& /*log*/) const { return Json::object(); }
 
 Json FusionTask::Plan(const CorpusReport& /*read*/) const {
-  Json plan = Json::object();
-  plan["train"] = items_.train->Summary();
-  if (items_.valid != nullptr) plan["valid"] = items_.valid->Summary();
-  if (items_.test != nullptr) plan["test"] = items_.test->Summary();
-  plan["labels"] = options_.model.labels;
-  return plan;
+  return ClassPlan(items_, options_.model.labels);
 }
 
 Json FusionTask::Test(const TestSetting& setting) {

@@ -47,8 +47,6 @@ class FusionTask : public TrainingTask {
 
  private:
   const PatchInput& patches() const { return options_.model.fusion->patches; }
-  // Labels that the module finds likeliest, by item; adds up the loss.
-  std::vector<int32_t> PredictValidation(double* loss);
 
   const TrainOptions options_;
   const int threads_;

@@ -21,6 +21,7 @@ TaskInfo DescribeTagging() {
                  {"Validation accuracy", "of labels, percent", {"accuracy"}, 100}};
   info.test = {
       {"f1", "F1"}, {"precision", "precision"}, {"recall", "recall"}, {"accuracy", "accuracy"}};
+  info.target = "word";
   info.samples = "Sample sentences";
   info.sample_input = "sentence";
   return info;
