@@ -26,6 +26,7 @@ ClassifiedItem ItemOf(const nb::handle& given) {
     throw nb::type_error("an item is a mapping of text, picture and links");
   ClassifiedItem item;
   for (const nb::handle key : nb::borrow<nb::iterable>(given)) {
+    if (!PyUnicode_Check(key.ptr())) throw nb::type_error("an item's keys are texts");
     const auto name = nb::cast<std::string>(key);
     const nb::object value = nb::borrow<nb::object>(given)[key];
     if (name == "id" || name == "label") continue;

@@ -23,7 +23,36 @@ namespace attend {
 namespace nb = nanobind;
 namespace {
 
-using Samples = nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Array = nb::ndarray<nb::ro, nb::device::cpu>;
+
+template <class Number>
+std::vector<float> AsFloats(const Array& samples) {
+  const auto* data = static_cast<const Number*>(samples.data());
+  std::vector<float> floats(samples.shape(0));
+  for (size_t i = 0; i < floats.size(); ++i)
+    floats[i] = static_cast<float>(data[static_cast<int64_t>(i) * samples.stride(0)]);
+  return floats;
+}
+
+// Whole numbers are refused: they would be read as far too loud.
+std::vector<float> SamplesOf(const nb::object& given) {
+  constexpr const char* kExpected = "expected an array of floats between -1 and 1, of one channel";
+  Array samples;
+  if (!nb::try_cast(given, samples)) {
+    const std::string type = nb::cast<std::string>(nb::type_name(given.type()));
+    throw nb::type_error(fmt::format("samples are of type {}, {}", type, kExpected).c_str());
+  }
+  if (samples.ndim() != 1) {
+    throw nb::type_error(fmt::format("samples have {} dimensions, {}; average the channels",
+                                     samples.ndim(), kExpected)
+                             .c_str());
+  }
+  if (samples.dtype() == nb::dtype<float>()) return AsFloats<float>(samples);
+  if (samples.dtype() == nb::dtype<double>()) return AsFloats<double>(samples);
+  throw nb::type_error(
+      fmt::format("samples are no floats, {}; divide those of 16 bits by 32768", kExpected)
+          .c_str());
+}
 
 nb::tuple SegmentsOf(const Transcription& found) {
   const nb::object make = PythonClass(kResultsModule, "TranscriptSegment"),
@@ -73,10 +102,11 @@ nb::list TranscribeFiles(const Runner<Transcriber>& self, const nb::object& path
   return results;
 }
 
-nb::object TranscribeSamples(const Runner<Transcriber>& self, const Samples& samples, int64_t rate,
-                             const nb::kwargs& given) {
+nb::object TranscribeSamples(const Runner<Transcriber>& self, const nb::object& given_samples,
+                             int64_t rate, const nb::kwargs& given) {
   TranscriptionOptions options = OptionsOf(given, "transcribe_samples");
-  const RecordingSamples recording{{samples.data(), samples.size()}, rate};
+  const std::vector<float> samples = SamplesOf(given_samples);
+  const RecordingSamples recording{samples, rate};
   std::vector<Transcription> found;
   Windows().Run([&](const std::atomic<bool>* stop) {
     options.stop = stop;
@@ -129,16 +159,19 @@ void BindTranscriber(nb::module_& module) {
                       "read has an error.",
                       fields)
               .c_str())
-      .def("transcribe_samples", &TranscribeSamples, nb::arg("samples"), nb::arg("rate"),
-           nb::arg("options"),
-           nb::sig(fmt::format("def transcribe_samples(self, samples: typing.Any, rate: int, {}) "
-                               "-> attend._results.Transcription",
-                               signature)
-                       .c_str()),
-           OptionsHelp("What is said in one recording: an array of f32 samples between -1 and 1, "
-                       "of one channel, `rate` of them a second.",
-                       fields)
-               .c_str())
+      .def(
+          "transcribe_samples", &TranscribeSamples, nb::arg("samples"), nb::arg("rate"),
+          nb::arg("options"),
+          nb::sig(fmt::format(
+                      "def transcribe_samples(self, samples: numpy.typing.NDArray[numpy.floating], "
+                      "rate: int, {}) "
+                      "-> attend._results.Transcription",
+                      signature)
+                      .c_str()),
+          OptionsHelp("What is said in one recording: an array of float samples between -1 and 1, "
+                      "of one channel, `rate` of them a second.",
+                      fields)
+              .c_str())
       .def("embed", &EmbedFiles, nb::arg("paths"), nb::kw_only(), nb::arg("normalize") = false,
            nb::sig("def embed(self, paths: collections.abc.Iterable[str | os.PathLike[str]], *, "
                    "normalize: bool = False) -> numpy.typing.NDArray[numpy.float32]"),

@@ -91,6 +91,12 @@ def test_python_and_the_program_write_the_same(folder, directory):
         samples, rate = samples_of(path)
         assert transcriber.transcribe_samples(samples, rate).hypotheses == each.hypotheses
         assert each.seconds == pytest.approx(len(samples) / rate, abs=1e-3) and each.error is None
+    for same in (samples.astype(numpy.float64), numpy.stack([samples, samples], axis=1)[:, 0]):
+        assert transcriber.transcribe_samples(same, rate).hypotheses == found[5].hypotheses
+    for wrong, error in (((samples * 32768).astype("<i2"), "no floats.*divide those of 16 bits by 32768"), ([samples, samples], "type list"),
+                         (numpy.stack([samples, samples]), "2 dimensions.*average the channels")):
+        with pytest.raises(TypeError, match=error):
+            transcriber.transcribe_samples(wrong, rate)
     several = transcriber.transcribe(paths[:1], beam_size=4, n_best=2)[0]
     assert len({each.text for each in several.hypotheses}) == 2
     kept = (folder / "run/test_output.txt").read_text(encoding="utf-8").splitlines()

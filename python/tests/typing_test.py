@@ -54,6 +54,7 @@ run: attend.Training = attend.train("a.toml", output=pathlib.Path("b"), max_upda
 losses: list[float] = [run.best.figures["loss"] if run.best else run.seconds, run.history[0]["loss"]]
 page: str = attend.translate_html(translator, "<b>a</b>", beam_size=2) + "".join(attend.translate_html(translator, ["a", "b"]))
 count: int = attend.translate_file(translator, pathlib.Path("a.docx"), "b.docx", target_language="de")
+cut: int = attend.translate_file(translator, "a.docx", "b.docx").counts.cut + attend.translate_html(translator, "a").translations[0].unknown_characters
 trained: attend.Translator | attend.Generator | attend.Tagger | attend.Parser | attend.Classifier | attend.ItemClassifier | attend.Encoder | attend.Transcriber = run.load()
 """
 WRONG = [

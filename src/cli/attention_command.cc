@@ -55,7 +55,7 @@ FieldList Fields(AttentionOptions& options) {
       .Add("picture", &options.picture,
            "of a model that reads pictures: a PNG or JPEG file, over which attention is drawn")
       .Add("item", &options.item, 1, 1e9,
-           "of a model of fusion: which line of ITEMS is drawn, from 1; .svg shows all layers "
+           "of a model of fusion: which line of FILE is drawn, from 1; .svg shows all layers "
            "together")
       .Add("output", &options.output,
            "file to write: .svg (one layer), .html (all), .json (numbers); --statistics needs none")

@@ -58,25 +58,26 @@ void Print(const Classification& found, int64_t top) {
 void ClassifyPictures(const std::vector<std::string>& files, const Classifier& classifier,
                       const ModelConfig& config, const CommonOptions& common, int64_t top) {
   std::vector<std::string> labels, found_labels;  // of the pictures that could be read
-  RunOnPictures(files, *config.patches, config.labels, common, [&](const PictureWindow& window) {
-    const std::vector<Classification> found = classifier.ClassifyPixels(window.pixels);
-    size_t next = 0;
-    for (size_t i = 0; i < window.names.size(); ++i) {
-      const std::string& error = window.errors[i];
-      const Classification& said = error.empty() ? found[next++] : kNothing;
-      if (error.empty() && !window.labels.empty()) {
-        labels.push_back(window.labels[i]);
-        found_labels.push_back(said.classes.front().label);
-      }
-      if (!common.json) {
-        Print(said, top);
-        continue;
-      }
-      Json line = PictureToJson(window.names[i], said, error, top);
-      if (!window.labels.empty()) line["label"] = window.labels[i];
-      Print(line);
-    }
-  });
+  RunOnPictures(
+      files, "class", *config.patches, config.labels, common, [&](const PictureWindow& window) {
+        const std::vector<Classification> found = classifier.ClassifyPixels(window.pixels);
+        size_t next = 0;
+        for (size_t i = 0; i < window.names.size(); ++i) {
+          const std::string& error = window.errors[i];
+          const Classification& said = error.empty() ? found[next++] : kNothing;
+          if (error.empty() && !window.labels.empty()) {
+            labels.push_back(window.labels[i]);
+            found_labels.push_back(said.classes.front().label);
+          }
+          if (!common.json) {
+            Print(said, top);
+            continue;
+          }
+          Json line = PictureToJson(window.names[i], said, error, top);
+          if (!window.labels.empty()) line["label"] = window.labels[i];
+          Print(line);
+        }
+      });
   if (labels.empty()) return;
   const ClassScores scores = ScoreClasses(found_labels, labels);
   common.MakeLog()(LogLevel::kInfo,

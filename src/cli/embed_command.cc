@@ -58,25 +58,26 @@ void EmbedPictures(const TextEncoder& encoder, const LoadedModel& loaded,
                    const std::vector<std::string>& files, const EmbeddingOptions& options,
                    const CommonOptions& common, NpyFile* output) {
   const std::vector<float> none(encoder.width(), std::numeric_limits<float>::quiet_NaN());
-  RunOnPictures(files, *loaded.config().patches, {}, common, [&](const PictureWindow& window) {
-    const std::vector<TextVector> found = encoder.EmbedPixels(window.pixels, options);
-    size_t next = 0;
-    for (size_t i = 0; i < window.names.size(); ++i) {
-      const std::string& error = window.errors[i];
-      const std::vector<float>& values = error.empty() ? found[next++].values_D : none;
-      if (output != nullptr) {
-        output->Add(values);
-        continue;
-      }
-      Json line = {{"picture", window.names[i]}};
-      if (error.empty()) {
-        line["embedding"] = FloatsToJson(values);
-      } else {
-        line["error"] = error;
-      }
-      std::cout << Printable(Dump(line)) << '\n';
-    }
-  });
+  RunOnPictures(
+      files, "vector", *loaded.config().patches, {}, common, [&](const PictureWindow& window) {
+        const std::vector<TextVector> found = encoder.EmbedPixels(window.pixels, options);
+        size_t next = 0;
+        for (size_t i = 0; i < window.names.size(); ++i) {
+          const std::string& error = window.errors[i];
+          const std::vector<float>& values = error.empty() ? found[next++].values_D : none;
+          if (output != nullptr) {
+            output->Add(values);
+            continue;
+          }
+          Json line = {{"picture", window.names[i]}};
+          if (error.empty()) {
+            line["embedding"] = FloatsToJson(values);
+          } else {
+            line["error"] = error;
+          }
+          std::cout << Printable(Dump(line)) << '\n';
+        }
+      });
 }
 
 void EmbedTexts(const TextEncoder& encoder, const LoadedModel& loaded,

@@ -7,22 +7,35 @@
 
 #include "attend/error.h"
 #include "base/counted.h"
+#include "base/first_few.h"
 #include "cli/line_windows.h"
 
 namespace attend {
 
+void Unreadable::Count(const std::string& error) {
+  ++all_;
+  if (error.empty()) return;
+  ++unreadable_;
+  if (std::ssize(first_) < kNamed) first_.push_back(error);
+}
+
+void Unreadable::Tell(const std::string& one, const std::string& lacks, const Log& log) const {
+  if (unreadable_ == 0) return;
+  if (unreadable_ == all_) throw Error(ErrorKind::kInput, first_[0]);
+  log(LogLevel::kWarning,
+      fmt::format("{} of {} could not be read and {} no {}: {}", unreadable_, Counted(all_, one),
+                  unreadable_ == 1 ? "has" : "have", lacks, FirstFew(first_, {}, unreadable_)));
+}
+
 void RunOnFiles(const std::vector<std::string>& paths, const CommonOptions& common,
                 const FileNouns& nouns, const TellFiles& tell) {
   constexpr size_t kTogether = 64;
-  int64_t files = 0, unreadable = 0;
-  std::string first_error;
+  Unreadable unreadable;
   const auto run = [&](std::span<const std::string> some) {
     for (size_t first = 0; first < some.size(); first += kTogether) {
       for (const std::string& error :
-           tell(some.subspan(first, std::min(kTogether, some.size() - first)))) {
-        ++files;
-        if (!error.empty() && unreadable++ == 0) first_error = error;
-      }
+           tell(some.subspan(first, std::min(kTogether, some.size() - first))))
+        unreadable.Count(error);
       FlushOutput();
     }
   };
@@ -31,12 +44,7 @@ void RunOnFiles(const std::vector<std::string>& paths, const CommonOptions& comm
     LineWindows lines({"-"}, isatty(STDOUT_FILENO) == 1, common.ThreadCount());
     while (lines.Next()) run(lines.lines());
   }
-  if (unreadable == 0) return;
-  if (unreadable == files) throw Error(ErrorKind::kInput, first_error);
-  common.MakeLog()(LogLevel::kWarning,
-                   fmt::format("{} of {} could not be read and {} no {}; the first: {}", unreadable,
-                               Counted(files, nouns.file), unreadable == 1 ? "has" : "have",
-                               nouns.lacks, first_error));
+  unreadable.Tell(nouns.file, nouns.lacks, common.MakeLog());
 }
 
 }  // namespace attend

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "attend/error.h"
-#include "base/counted.h"
 #include "base/edit_distance.h"
 #include "base/json.h"
 #include "base/thread_pool.h"
@@ -75,12 +74,6 @@ void Print(const GivenItem& given, const ItemClassification& found, int64_t top,
   std::cout << line << '\n';
 }
 
-// Counts what could not be read.
-struct Unreadable {
-  int64_t items = 0, count = 0;
-  std::string first;
-};
-
 // Some lines of one file, of which the first has this number.
 struct ItemLines {
   std::vector<std::string> lines;
@@ -102,12 +95,8 @@ void RunLines(const ItemLines& given_lines, const Reading& reading, ThreadPool* 
   });
   std::vector<ClassifiedItem> good;
   for (GivenItem& each : given) {
-    ++unreadable->items;
-    if (each.error.empty()) {
-      good.push_back(std::move(each.item));
-    } else if (unreadable->count++ == 0) {
-      unreadable->first = each.error;
-    }
+    unreadable->Count(each.error);
+    if (each.error.empty()) good.push_back(std::move(each.item));
   }
   answer(given, good);
 }
@@ -165,12 +154,7 @@ void RunOnItems(const std::vector<std::string>& files, const Reading& reading,
       FlushOutput();
     }
   }
-  if (unreadable.count == 0) return;
-  if (unreadable.count == unreadable.items) throw Error(ErrorKind::kInput, unreadable.first);
-  common.MakeLog()(LogLevel::kWarning,
-                   fmt::format("{} of {} could not be read and {} no answer; the first: {}",
-                               unreadable.count, Counted(unreadable.items, "item"),
-                               unreadable.count == 1 ? "has" : "have", unreadable.first));
+  unreadable.Tell("item", "answer", common.MakeLog());
 }
 
 void PrintVector(const GivenItem& given, const ItemVector& found) {
@@ -190,14 +174,17 @@ void ClassifyItems(const std::vector<std::string>& files, const ItemRun& run, in
                    const std::string& without) {
   const bool json = run.common.json;
   const Reading reading{run, InputsOf(without)};
+  int64_t cut = 0;
   RunOnItems(files, reading, [&](const auto& given, const auto& good) {
     const std::vector<ItemClassification> found =
         run.classifier.Classify(good, /*contributions=*/json);
+    cut += std::ranges::count_if(found, &ItemClassification::cut);
     const ItemClassification nothing;
     size_t next = 0;
     for (const GivenItem& each : given)
       Print(each, each.error.empty() ? found[next++] : nothing, top, json);
   });
+  WarnOfCutTexts(cut, run.common.MakeLog());
 }
 
 void EmbedItems(const std::vector<std::string>& files, const ItemRun& run, const std::string& of,

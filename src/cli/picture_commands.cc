@@ -26,14 +26,13 @@ void Fill(PictureWindow* window, ThreadPool& pool, const std::function<Picture(i
     if (!each.empty()) window->pixels.push_back(std::move(each));
 }
 
-const FileNouns kNouns = {"picture", "answer"};
-
-void RunOnSet(const PictureSet& set, const PatchInput& input, const CommonOptions& common,
+void RunOnSet(const PictureSet& set, const PatchInput& input, const FileNouns& nouns,
+              const CommonOptions& common,
               const std::function<void(const PictureWindow& window)>& run) {
   ThreadPool pool(common.ThreadCount());
   std::vector<std::string> names(set.size());
   for (int64_t i = 0; i < set.size(); ++i) names[i] = set.name(i);
-  RunOnFiles(names, common, kNouns, [&](std::span<const std::string> some) {
+  RunOnFiles(names, common, nouns, [&](std::span<const std::string> some) {
     const int64_t first = some.data() - names.data();
     PictureWindow window{some, {}, {}, {}};
     for (int64_t i = 0; i < std::ssize(some); ++i)
@@ -46,17 +45,19 @@ void RunOnSet(const PictureSet& set, const PatchInput& input, const CommonOption
 
 }  // namespace
 
-void RunOnPictures(const std::vector<std::string>& paths, const PatchInput& input,
-                   const std::vector<std::string>& label_names, const CommonOptions& common,
+void RunOnPictures(const std::vector<std::string>& paths, const std::string& lacks,
+                   const PatchInput& input, const std::vector<std::string>& label_names,
+                   const CommonOptions& common,
                    const std::function<void(const PictureWindow& window)>& run) {
+  const FileNouns nouns = {"picture", lacks};
   std::vector<std::string> places;
   for (const std::string& path : paths) places.push_back(common.DataPath(path));
   if (ArePictureSets(places)) {
     const auto set = OpenPictures(places, {.channels = input.channels, .label_names = label_names});
-    return RunOnSet(*set, input, common, run);
+    return RunOnSet(*set, input, nouns, common, run);
   }
   ThreadPool pool(common.ThreadCount());
-  RunOnFiles(paths, common, kNouns, [&](std::span<const std::string> some) {
+  RunOnFiles(paths, common, nouns, [&](std::span<const std::string> some) {
     PictureWindow window{some, {}, {}, {}};
     Fill(&window, pool, [&](int64_t i) { return ReadFitted(common.DataPath(some[i]), input); });
     run(window);

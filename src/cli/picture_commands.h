@@ -24,10 +24,11 @@ struct PictureWindow {
 // Calls `run` with one window of pictures after another: of these files or of the sets of labelled
 // pictures that `paths` name (see ArePictureSets), or, without paths, of the files that are the
 // lines of standard input, in their order. It prints what the model says of them. `label_names` are
-// the model's classes, empty for any; see PictureSetOptions. A warning at the end names and counts
-// those that can't be read. Throws Error(kInput) with the first reason where none can.
-void RunOnPictures(const std::vector<std::string>& paths, const PatchInput& input,
-                   const std::vector<std::string>& label_names, const CommonOptions& common,
+// the model's classes, empty for any; see PictureSetOptions. At the end it tells of those that
+// can't be read, as Unreadable::Tell does; `lacks`: what they have not.
+void RunOnPictures(const std::vector<std::string>& paths, const std::string& lacks,
+                   const PatchInput& input, const std::vector<std::string>& label_names,
+                   const CommonOptions& common,
                    const std::function<void(const PictureWindow& window)>& run);
 
 }  // namespace attend

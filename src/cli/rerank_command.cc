@@ -20,6 +20,7 @@
 #include "cli/rerank/n_best_list.h"
 #include "cli/rerank/weight_search.h"
 #include "tasks/loaded_model.h"
+#include "tasks/translation/directions.h"
 #include "text/lines.h"
 #include "text/utf8.h"
 
@@ -113,19 +114,23 @@ void AddFeature(const Hypotheses& hypotheses, std::vector<Features>* features, c
 
 void AddTranslationScores(const RerankOptions& options, const Hypotheses& hypotheses,
                           const CommonOptions& common, std::vector<Features>* features) {
+  ModelConfig first;  // of the first model, once there is one
   const auto add = [&](const std::string& directory, const char* option,
-                       const std::vector<std::string>& from, const std::vector<std::string>& to) {
-    const Scorer scorer(LoadOption(directory, option, "translation", options.type),
-                        common.ThreadCount());
+                       const std::vector<std::string>& from, const std::vector<std::string>& to,
+                       auto check) {
+    const auto model = LoadOption(directory, option, "translation", options.type);
+    check(first, model->config(), fmt::format("that of --{} '{}'", option, directory));
+    if (first.languages.empty() && &from == &hypotheses.sources) first = model->config();
+    const Scorer scorer(model, common.ThreadCount());
     AddFeature(hypotheses, features, [&](size_t first, size_t count) {
       return scorer.Score(std::span(from).subspan(first, count),
                           std::span(to).subspan(first, count));
     });
   };
   for (const std::string& directory : options.model)
-    add(directory, "model", hypotheses.sources, hypotheses.texts);
+    add(directory, "model", hypotheses.sources, hypotheses.texts, CheckSameDirection);
   for (const std::string& directory : options.reverse_model)
-    add(directory, "reverse-model", hypotheses.texts, hypotheses.sources);
+    add(directory, "reverse-model", hypotheses.texts, hypotheses.sources, CheckOppositeDirection);
 }
 
 // The features of all hypotheses, in the order that `weights` has.

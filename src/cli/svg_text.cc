@@ -6,7 +6,15 @@ namespace attend {
 
 std::string EscapeMarkup(const std::string& text) {
   std::string escaped;
-  for (const char c : text) {
+  for (size_t i = 0; i < text.size(); ++i) {
+    // U+FFFE and U+FFFF, which XML does not take.
+    if (text.compare(i, 2, "\xEF\xBF") == 0 && i + 2 < text.size() &&
+        (text[i + 2] == '\xBE' || text[i + 2] == '\xBF')) {
+      escaped += "\xEF\xBF\xBD";
+      i += 2;
+      continue;
+    }
+    const char c = text[i];
     switch (c) {
       case '&':
         escaped += "&amp;";

@@ -312,12 +312,21 @@ std::unique_ptr<const Translator> MakeTranslator(std::shared_ptr<const Model> fi
 }
 
 // Loads the memory, if one is named.
-void TakeMemory(const Model& model, TranslateOptions* options) {
+void TakeMemory(const Model& model, const CommandLine& command_line, TranslateOptions* options) {
   const MemoryOptions& given = options->memory;
   if (given.path.empty()) return;
   options->lines.memory = LoadMemory(given.path, given.source, given.target);
   options->lines.reads_matches =
       ReadsMatches(*Vocabulary::FromBytes(model.source_vocabulary, "the source vocabulary"));
+  if (options->lines.reads_matches) return;
+  const char* unused = !options->lines.memory_exact             ? "memory_exact is false"
+                       : command_line.IsSet("memory_threshold") ? "memory_threshold is given"
+                                                                : nullptr;
+  if (unused == nullptr) return;
+  throw Error(ErrorKind::kUsage,
+              fmt::format("{}, and the model reads no matches: it has no token {}, so that the "
+                          "memory gives exact matches alone",
+                          unused, kMemoryToken));
 }
 
 void CheckEstimator(const TranslateOptions& options) {
@@ -409,7 +418,7 @@ int Translate(const std::vector<std::string>& arguments, const RunOnDevice& run_
   options.lines.keep_line_ends = false;
   const auto model = LoadModelWith(options.model[0], options.adapter);
   const auto translator = MakeTranslator(model, options, run_on_device);
-  TakeMemory(*model, &options);
+  TakeMemory(*model, command_line, &options);
   const bool terminal = TranslationOutput::IsTerminal(options.output);
   const auto lines = LinesOf(shard, options.input);
   LineWindows window(FilesOf(options), terminal, common.ThreadCount());

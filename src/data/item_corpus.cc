@@ -77,14 +77,28 @@ ItemCorpus::ItemCorpus(std::vector<Item> items, std::vector<std::string> files,
       window_(ItemsInWindow(4 * options_.input.patches.bytes())) {
   Encode(vocabulary);
   SeePictures(pool);
+  LeaveOutItemsWithoutInput();
+}
+
+// Those that have a picture alone, which can't be read. SeePictures has cleared its path.
+void ItemCorpus::LeaveOutItemsWithoutInput() {
+  int64_t kept = 0;
   for (int64_t i = 0; i < size(); ++i) {
     const ItemInputs has = InputsOf(i);
-    if (std::ranges::find(has, true) != has.end()) continue;
-    throw Error(ErrorKind::kInput,
-                fmt::format("{}: the item has no text, no links and no picture that can be read, "
-                            "expected one of them",
-                            Where(items_[i].origin)));
+    if (std::ranges::find(has, true) == has.end()) continue;
+    if (kept != i) {
+      items_[kept] = std::move(items_[i]);
+      ids_[kept] = std::move(ids_[i]);
+      nodes_[kept] = std::move(nodes_[i]);
+      labels_[kept] = labels_[i];
+    }
+    ++kept;
   }
+  left_out_ = size() - kept;
+  items_.resize(kept);
+  ids_.resize(kept);
+  nodes_.resize(kept);
+  labels_.resize(kept);
 }
 
 void ItemCorpus::Encode(const Vocabulary& vocabulary) {
@@ -100,6 +114,12 @@ void ItemCorpus::Encode(const Vocabulary& vocabulary) {
     std::vector<int32_t>& linked = nodes_.emplace_back();
     for (const std::string& link : item.links) linked.push_back(nodes.NumberOf(link, where));
     labels_.push_back(labels.NumberOf(item.label, where));
+    if (ids.empty() && linked.empty() && item.picture.empty()) {
+      throw Error(ErrorKind::kInput,
+                  fmt::format("{}: the item has no text, no picture and no links, expected one of "
+                              "them",
+                              where));
+    }
   }
   nodes.Check();
   labels.Check();
@@ -137,8 +157,10 @@ void ItemCorpus::SeePictures(ThreadPool* pool) {
 std::string ItemCorpus::DamagedMessage() const {
   if (damaged_.empty()) return "";
   const int64_t damaged = std::ssize(damaged_);
-  return fmt::format("{} of {} can't be read, and their items go without: {}", damaged,
-                     Counted(damaged + pictures_, "picture"), FirstFew(damaged_));
+  const std::string left_out =
+      left_out_ == 0 ? "" : fmt::format(", or are left out ({} had nothing else)", left_out_);
+  return fmt::format("{} of {} can't be read, and their items go without{}: {}", damaged,
+                     Counted(damaged + pictures_, "picture"), left_out, FirstFew(damaged_));
 }
 
 ItemInputs ItemCorpus::InputsOf(int64_t i) const {

@@ -1,5 +1,5 @@
 // Items with a text, a picture and links as training examples, whose pictures are read and whose
-// inputs are left out as training goes, in bounded memory.
+// inputs are left out as training goes. Their texts and links stay in memory.
 #ifndef ATTEND_DATA_ITEM_CORPUS_H_
 #define ATTEND_DATA_ITEM_CORPUS_H_
 
@@ -42,9 +42,9 @@ struct ItemCorpusOptions {
 // Immutable; safe to use from many threads.
 class ItemCorpus : public ExampleSource {
  public:
-  // Decodes every picture once; one that can't be read is as good as none. Throws Error(kInput) for
-  // links to nodes and labels that the model does not know, for items without any input, and where
-  // there are pictures and none can be read.
+  // Decodes every picture once; one that can't be read is as good as none, and an item that has
+  // nothing else is left out. Throws Error(kInput) for links to nodes and labels that the model
+  // does not know, for items without any input, and where there are pictures and none can be read.
   ItemCorpus(std::vector<Item> items, std::vector<std::string> files, const Vocabulary& vocabulary,
              const ItemCorpusOptions& options, ThreadPool* pool);
 
@@ -54,7 +54,7 @@ class ItemCorpus : public ExampleSource {
   bool in_parts() const override { return true; }
   std::string Where(const Origin& origin) const override;
   std::string Summary() const;
-  // "3 of 3,000 pictures can't be read ...; the first: ...", or empty.
+  // "3 of 3,000 pictures can't be read, and their items go without: ...", or empty.
   std::string DamagedMessage() const;
 
   int64_t size() const { return std::ssize(items_); }
@@ -72,6 +72,7 @@ class ItemCorpus : public ExampleSource {
  private:
   void Encode(const Vocabulary& vocabulary);
   void SeePictures(ThreadPool* pool);
+  void LeaveOutItemsWithoutInput();
   ItemInputs InputsOf(int64_t i) const;
   // What an item keeps by this key of what it has.
   ItemInputs Kept(int64_t i, uint64_t key) const;
@@ -91,6 +92,7 @@ class ItemCorpus : public ExampleSource {
   std::vector<uint8_t> fill_;  // of what an augmentation leaves empty: the mean colour
   int64_t pictures_ = 0;       // that can be read
   std::vector<std::string> damaged_;
+  int64_t left_out_ = 0;  // items of damaged pictures that had nothing else
   std::string sha256_;
   int64_t cut_ = 0;
   int64_t window_ = 1;  // items

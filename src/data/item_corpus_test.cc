@@ -105,14 +105,29 @@ TEST_F(ItemCorpusTest, DamageIsNamed) {
   EXPECT_THAT(corpus.DamagedMessage(), HasSubstr("broken.png"));
   EXPECT_TRUE(corpus.Pixels(1).empty());
   EXPECT_THAT(Message(broken), HasSubstr("none of the 1 picture can be read"));
-  EXPECT_THAT(Message(kWhole + R"({"picture": "broken.png", "label": "a"})"),
-              HasSubstr("items.jsonl:2: the item has no text"));
+  EXPECT_THAT(Message(kWhole + R"({"label": "a"})"),
+              HasSubstr("items.jsonl:2: the item has no text, no picture and no links"));
   EXPECT_THAT(Message(R"({"links": ["silc"], "label": "a"})"),
               HasSubstr("1 node that the model does not know: 'silc' ("));
   EXPECT_THAT(Message(R"({"links": ["silk"], "label": "c"})"), HasSubstr("1 label that the model"));
   EXPECT_THAT(Message(R"({"text": "lumi"})"), HasSubstr("has no label"));
   EXPECT_THAT(Message(R"({"txt": "lumi", "label": "a"})"), HasSubstr("did you mean 'text'?"));
   EXPECT_THAT(Message(R"({"text": 5, "label": "a"})"), HasSubstr("text is 5, expected a text"));
+  for (const char* name : {"label", "id"}) {
+    EXPECT_THAT(Message(R"({"text": "a", ")" + std::string(name) + R"(": "a\tb"})"),
+                HasSubstr(name + std::string(R"( is "a\tb", expected no tab)")));
+  }
+}
+
+TEST_F(ItemCorpusTest, AnItemOfADamagedPictureAloneIsLeftOut) {
+  const ItemCorpus corpus = Corpus(R"({"picture": "broken.png", "label": "a"})"
+                                   "\n" +
+                                   kWhole + R"({"picture": "cloth.png", "label": "b"})");
+  ASSERT_EQ(corpus.size(), 2);
+  EXPECT_EQ(corpus.item(0).id, "1");
+  EXPECT_EQ(corpus.Table(0, 2)[1].Ids(kItemLabelColumn)[0], 1);
+  EXPECT_EQ(corpus.Where(corpus.item(1).origin), Path("items.jsonl") + ":3");
+  EXPECT_THAT(corpus.DamagedMessage(), HasSubstr("left out (1 had nothing else)"));
 }
 
 // Whether the last one has its LF or not.

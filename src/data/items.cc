@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <unordered_set>
 
 #include "attend/error.h"
 #include "base/edit_distance.h"
@@ -22,18 +23,28 @@ namespace {
 
 std::string TextOf(const Json& value, const std::string& key, const std::string& where) {
   if (!value.is_string())
-    Refuse(where, fmt::format("{} is {}, expected a text or null", key, Excerpt(value.dump())));
+    Refuse(where, fmt::format("{} is {}, expected a text", key, Excerpt(value.dump())));
   return value.get<std::string>();
+}
+
+// Results are lines of columns.
+std::string NameOf(const Json& value, const std::string& key, const std::string& where) {
+  std::string name = TextOf(value, key, where);
+  if (name.find_first_of("\t\n\r") != name.npos)
+    Refuse(where, fmt::format("{} is {}, expected no tab and no line end in it", key,
+                              Excerpt(value.dump())));
+  return name;
 }
 
 std::vector<std::string> LinksOf(const Json& value, const std::string& where) {
   std::vector<std::string> links;
+  std::unordered_set<std::string> seen;
   if (!value.is_array())
     Refuse(where, fmt::format("links is {}, expected a list of nodes", Excerpt(value.dump())));
   for (const Json& link : value) {
     std::string name = TextOf(link, "a link", where);
     // A node that is named twice says no more.
-    if (std::ranges::find(links, name) == links.end()) links.push_back(std::move(name));
+    if (seen.insert(name).second) links.push_back(std::move(name));
   }
   return links;
 }
@@ -58,7 +69,7 @@ Item ParseItem(const std::string& line, const std::filesystem::path& folder,
     if (key == "id" && value.is_number_integer())
       item.id = value.dump();
     else if (key == "id")
-      item.id = TextOf(value, key, where);
+      item.id = NameOf(value, key, where);
     if (key == "text")
       if (std::string text = TextOf(value, key, where); !text.empty()) item.text = std::move(text);
     if (key == "picture") {
@@ -67,7 +78,7 @@ Item ParseItem(const std::string& line, const std::filesystem::path& folder,
       item.picture = folder / path;
     }
     if (key == "links") item.links = LinksOf(value, where);
-    if (key == "label") item.label = TextOf(value, key, where);
+    if (key == "label") item.label = NameOf(value, key, where);
   }
   return item;
 }

@@ -33,9 +33,9 @@ struct PictureCorpusOptions {
 };
 
 // An epoch has every picture once, in an order drawn for it. A window is the pictures that come
-// next, as many as take some 64 MiB as numbers; no other picture is in memory. What changes a
-// picture follows from (seed, epoch, its place in the epoch). Immutable; safe to use from many
-// threads.
+// next, as many as take some 64 MiB as numbers, but at least 64; no other picture is in memory.
+// What changes a picture follows from (seed, epoch, its place in the epoch). Immutable; safe to use
+// from many threads.
 class PictureCorpus : public ExampleSource {
  public:
   // `survey` is of the pictures; what it left out is no example.

@@ -41,8 +41,9 @@ struct LeftOutRecording {
 };
 
 // An epoch has every recording once, in an order drawn for it. A window is the recordings that come
-// next, as many as take some 64 MiB as frames; no other sound is in memory. What masks a recording
-// follows from (seed, epoch, its place in the epoch). Immutable; safe to use from many threads.
+// next, as many as take some 64 MiB as frames, but at least 64; no other sound is in memory. What
+// masks a recording follows from (seed, epoch, its place in the epoch). Immutable; safe to use from
+// many threads.
 class RecordingCorpus : public ExampleSource {
  public:
   // Decodes every recording once, and leaves out those that can't be read or are too long. Throws
@@ -56,7 +57,7 @@ class RecordingCorpus : public ExampleSource {
   bool in_parts() const override { return true; }
   std::string Where(const Origin& origin) const override;
   std::string Summary() const;
-  // "3 of 3,000 recordings are left out; the first: ...", or empty.
+  // "3 of 3,000 recordings are left out: ...", or empty.
   std::string LeftOutMessage() const;
 
   int64_t size() const { return std::ssize(kept_); }

@@ -130,10 +130,12 @@ std::unique_ptr<PictureSet> OpenPictureFolder(const std::string& folder,
                 fmt::format("can't read '{}': {}", error.path1().string(), error.code().message()));
   }
   if (found.empty()) {
-    throw Error(ErrorKind::kInput,
-                fmt::format("'{}' has no pictures, expected a sub-folder for each label with files "
-                            "whose names end in .png, .jpg or .jpeg",
-                            folder));
+    throw Error(
+        ErrorKind::kInput,
+        fmt::format("'{}' has no pictures, expected a sub-folder for each label with files "
+                    "whose names end in .png, .jpg or .jpeg; without labels, give the files "
+                    "themselves",
+                    folder));
   }
   return MakeSet(std::move(found), options);
 }

@@ -10,10 +10,12 @@
 namespace attend {
 
 // A file whose name ends in .tmx (not compressed), or one of lines of source, tab and target (in
-// .gz or .zst too); what stands behind another tab is passed over, and so are empty lines.
-// Languages, such as en, are those of a TMX; "": what the file says (ReadTmx). Malformed UTF-8 is
-// repaired. Throws Error(kInput) that names file and line for what can't be read, and for a file
-// without any unit.
+// .gz or .zst too); what stands behind another tab is passed over, and so are lines without a
+// source or a target. Languages, such as en, are those of a TMX; "": what the file says (ReadTmx).
+// Throws Error(kInput) that names file and line for what can't be read, such as text that is not
+// UTF-8, and for a file without any unit; Error(kUsage) for languages of a table.
+bool IsTmx(const std::string& path);  // by its name
+
 std::shared_ptr<const TranslationMemory> LoadMemory(const std::string& path,
                                                     const std::string& source = "",
                                                     const std::string& target = "");

@@ -38,9 +38,12 @@ std::string TextOf(const TranslationMemory& memory) {
 }
 
 TEST(MemoryFileTest, ATableHasSourceAndTargetBetweenTabs) {
-  const auto path =
-      Written("memory.tsv", "A dog\tEin Hund\tx\r\n\nA big dog\tEin gro\xc3\x9f\xff\n");
-  EXPECT_EQ(TextOf(*LoadMemory(path)), "A dog|Ein Hund\nA big dog|Ein groß\uFFFD\n");
+  const auto path = Written("memory.tsv", "A dog\tEin Hund\tx\r\n\nA big dog\tEin großer\n");
+  EXPECT_EQ(TextOf(*LoadMemory(path)), "A dog|Ein Hund\nA big dog|Ein großer\n");
+  EXPECT_THAT(ErrorOf(Written("latin1.tsv", "A dog\tEin Hund\nA cat\tgro\xdf\n")),
+              HasSubstr("latin1.tsv:2 is not UTF-8; convert the file"));
+  EXPECT_THAT([&] { LoadMemory(path, "en", "de"); },
+              testing::ThrowsMessage<Error>(HasSubstr("'en' and 'de', and")));
   EXPECT_THAT(ErrorOf(Written("bad.tsv", "A dog\tEin Hund\nA cat\n")),
               HasSubstr("bad.tsv:2: 'A cat' has no tab"));
   EXPECT_THAT(ErrorOf(Written("empty.tsv", "\n")), HasSubstr("no text with its translation"));

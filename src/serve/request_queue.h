@@ -74,6 +74,7 @@ class RequestQueue {
   // Cancels everything, and takes no more.
   void Close();
 
+  int64_t capacity() const { return capacity_; }
   int64_t waiting() const;
   int64_t live() const;
   // Items that can run at once.

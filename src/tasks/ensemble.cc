@@ -10,6 +10,7 @@
 #include "attend/error.h"
 #include "engine/ensemble_stepper.h"
 #include "engine/model_stepper.h"
+#include "tasks/translation/directions.h"
 #include "text/target_order.h"
 
 namespace attend {
@@ -69,6 +70,7 @@ void CheckAlike(const LoadedModel& first, const LoadedModel& other, size_t numbe
   };
   const ModelConfig &a = first.config(), &b = other.config();
   if (a.task != b.task) refuse("the task", b.task, a.task);
+  CheckSameDirection(a, b, fmt::format("model {}", number));
   count("a source vocabulary of size", b.source_vocab_size, a.source_vocab_size);
   count("a target vocabulary of size", b.target_vocab_size, a.target_vocab_size);
   const Model &with_a = first.with_vocabularies(), &with_b = other.with_vocabularies();

@@ -78,7 +78,7 @@ def test_what_can_not_be_read_is_named_and_counted(model, items, tmp_path):
     write(tmp_path, [items[0], *bad])
     done = attend("classify", "--model", model, tmp_path / "items.jsonl", "--json")
     found = [json.loads(line) for line in done.stdout.splitlines()]
-    assert done.returncode == 0 and "4 of 5 items could not be read and have no answer; the first: " in done.stderr
+    assert done.returncode == 0 and "4 of 5 items could not be read and have no answer: " in done.stderr
     assert "classes" in found[0]
     for answer, why in zip(found[1:], ["broken.png", "did you mean 'wood'?", "no text, no picture and no links", "did you mean 'text'?"], strict=True):
         assert why in answer["error"]
@@ -108,7 +108,7 @@ def test_an_item_has_a_vector_of_its_text_and_of_its_picture(model, items, of, t
     done = embedded(model, tmp_path, "--of", of, "--output", tmp_path / "vectors.npy")
     found = numpy.load(tmp_path / "vectors.npy")
     assert found.shape == (2, 6) and numpy.array_equal(found[0], together[1].astype(numpy.float32)) and numpy.isnan(found[1]).all()
-    assert f"1 of 2 items could not be read and has no answer; the first: {tmp_path}/items.jsonl:2: the item has no {of}" in done.stderr
+    assert f"1 of 2 items could not be read and has no answer: {tmp_path}/items.jsonl:2: the item has no {of}" in done.stderr
 
 
 def test_what_embed_refuses_of_items(model, items, tmp_path):

@@ -37,7 +37,6 @@ def test_a_line_of_the_memory_gets_its_target(memory):
     done = attend("translate", "--model", MODEL, "--memory", memory, stdin=text)
     assert (done.returncode, told(done.stderr)) == (0, "")
     assert done.stdout.splitlines() == ["EINS", plain[1], "DREI"]
-    assert attend("translate", "--model", MODEL, "--memory", memory, "--memory-exact=false", stdin=text).stdout.splitlines() == plain
     scored = attend("translate", "--model", MODEL, "--memory", memory, "--n-best", 2, "--alignments", stdin="sona mipa\n").stdout
     assert scored == "0 ||| DREI ||| 0.000000 |||\n"
 
@@ -79,3 +78,8 @@ def test_errors(memory, tmp_path):
     refused(attend("match", "x", "--memory", tmp_path / "bad.tmx"), 3, "bad.tmx:1: no well-formed XML")
     refused(attend("translate", "--model", MODEL, "--memory", tmp_path / "bad.tmx"), 3, "bad.tmx:1")
     refused(attend("match", "x", "--memory", memory, "--memory-threshold", 0), 2, "--memory-threshold")
+    refused(attend("match", "x", "--memory", memory, "--memory-source", "ka"), 2, "languages are named, 'ka' and ''", "is no TMX")
+    (tmp_path / "latin1.tsv").write_bytes(b"lumi\tH\xe4user\n")
+    refused(attend("translate", "--model", MODEL, "--memory", tmp_path / "latin1.tsv"), 3, "latin1.tsv:1 is not UTF-8; convert the file")
+    for option, error in (("--memory-exact=false", "memory_exact is false"), ("--memory-threshold=80", "memory_threshold is given")):
+        refused(attend("translate", "--model", MODEL, "--memory", memory, option), 2, error, "reads no matches: it has no token <memory>")

@@ -58,7 +58,7 @@ def test_the_best_by_the_weighted_sum_comes_first(lists, relative, language_mode
     for (number, text, score), *by_models in zip(rows, forward, channel, fluent, strict=True):
         features = [score, *by_models, len(text.split())]
         totals[number, text] = sum(weight * feature for weight, feature in zip(weights, features, strict=True))
-    models = ["--model", relative, "--reverse-model", GOLDEN, "--language-model", language_model, "--weights", *weights]
+    models = ["--model", relative, "--reverse-model", random_models.reverse_of(GOLDEN, tmp_path), "--language-model", language_model, "--weights", *weights]
     best = rerank(lists, *models).stdout.splitlines()
     assert len(best) == len(LINES)
     for number, text in enumerate(best):
@@ -109,6 +109,8 @@ def test_what_is_wrong_is_named(lists, relative, language_model, tmp_path):
     refused(*refuse("--weights", "1", "1"), "no model is given")
     refused(*refuse("--model", relative), "neither --weights nor --tune")
     # Standard input was read twice, and the second file was empty.
+    wrong = attend("rerank", "--source", lists / "source", "--input", lists / "lists", "--model", relative, "--reverse-model", GOLDEN, "--weights", *"1110")
+    refused(wrong, 2, "--reverse-model", "from ka to su; expected one that translates from su to ka")
     refused(attend("rerank", "--source", "-", "--model", relative, "--weights", "1", "1", "0", stdin="0 ||| a ||| -1\n"), 2, "only one file can be standard input")
     refused(attend("rerank", "--source", lists / "source", "--model", relative, "--tune", "-", stdin="0 ||| a ||| -1\n"), 2, "only one file can be standard input")
     refused(*refuse("--model", relative, "--weights", "1", "1"), "--weights has 2 numbers, expected 3")

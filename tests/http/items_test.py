@@ -90,6 +90,11 @@ def test_attention_is_that_of_the_program(server, model, lines, tmp_path):
     assert ask(server, ITEMS[1], attention=True)[0]["attention"]["picture"] is None
 
 
+def test_an_empty_text_is_none(server):
+    [answer] = ask(server, {"text": "", "links": ["wood"]}, attention=True)
+    assert answer["attention"]["text"] is None and answer["attention"]["links"]
+
+
 def test_the_graph_around_the_links(server):
     graph = ask(server, {"links": ["house"]}, graph=True)[0]["graph"]
     assert graph == {"triples": [["barn", "stands by", "house"], ["house", "is made of", "wood"]], "left_out": 0}

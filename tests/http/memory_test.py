@@ -109,6 +109,7 @@ def test_refusals(server, tmp_path):
     memory = tmp_path / "units.tsv"
     for arguments, status, error in [
             (["--memory", memory, "--memory", f"units={memory}"], 2, "two memories are named 'units'"),
+            (["--memory", memory, "--memory-source", "ka"], 2, "is no TMX"),
             (["--memory", tmp_path / "gone.tsv"], 3, "gone.tsv")]:
         done = failed_start("--model", MODEL, *arguments)
         assert done.returncode == status and error in done.stderr, done.stderr

@@ -153,6 +153,14 @@ def test_large_bodies_and_unknown_models_are_refused(server, client):
     assert server.post("/v1/audio/transcriptions", {"model": "calls"})[0] == 415
 
 
+def test_more_segments_than_the_queue_holds_are_refused(model, tmp_path):
+    with serving(tmp_path, "--model", f"calls={model}", "--queue-sentences", "2", "--max-sentences", "2", model=None) as small:
+        client = openai.OpenAI(base_url=f"http://127.0.0.1:{small.port}/v1", api_key="none", max_retries=0)
+        with pytest.raises(openai.BadRequestError, match="the recording has 3 segments, expected at most 2; send it in parts"):
+            ask(client, "three.wav")
+        assert ask(client, "one.wav").text
+
+
 def test_the_list_of_models_tells_the_rate(server):
     (model,) = server.get("/v1/models")["models"]
     assert model["routes"] == ["/v1/audio/transcriptions"] and model["sound"] == {"rate": 8000}

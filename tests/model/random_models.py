@@ -15,6 +15,16 @@ SEED = 16  # one with which labels differ from word to word
 GOLDEN = pathlib.Path(__file__).resolve().parents[1] / "data/golden_v1"
 
 
+def reverse_of(model, folder):
+    """The same model, said to be of the other direction."""
+    back = folder / "back"
+    shutil.copytree(model, back)
+    config = json.loads((back / "config.json").read_text(encoding="utf-8"))
+    config["model"]["languages"].reverse()
+    (back / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    return back
+
+
 def tensors_of_stack(name, stack, rows, cross_attention=False):
     d_model, d_ff = stack["d_model"], stack["d_ff"]
     yield f"{name}.embedding.weight", [rows, d_model]

@@ -15,9 +15,9 @@ namespace attend {
 // Numbers of the squares, row by row. P of a map: rows * columns.
 struct PictureAttention {
   int64_t rows = 0, columns = 0;  // of squares
-  // What each head gives to each square: by the class token, or where there is none the mean over
-  // all squares. [layers][heads][P]; with a class token a map adds to less than 1, because the
-  // token looks at itself, too.
+  // What each head gives to each square: by the class token, if the class is read from it
+  // (Pooling::kFirst), else the mean over all rows. [layers][heads][P]; with a class token a map
+  // adds to less than 1, because that token is looked at, too.
   std::vector<std::vector<std::vector<float>>> heads;
   // How much of each square comes into what the class is told by, through all layers: attention
   // rollout (Abnar and Zuidema 2020, section 3). [P]

@@ -107,7 +107,7 @@ ItemAttention AttentionOfItem(const ItemReader& reader, const ClassifiedItem& it
   ItemAttention found;
   const AttentionWeights weights = WeightsOf(reader.loaded(), input);
   found.rows = AttentionOfRows(weights, FirstRow(weights[0][0].size()));
-  if (item.text) KeepText(*item.text, input.ids, reader.loaded().source(), &found);
+  if (!input.ids.empty()) KeepText(*item.text, input.ids, reader.loaded().source(), &found);
   if (!fitted.pixels.empty()) {
     found.picture = Picture(patches.width, patches.height, patches.channels);
     found.picture.pixels = std::move(fitted.pixels);

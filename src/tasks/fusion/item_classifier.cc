@@ -45,6 +45,7 @@ ClassifiedItem PartOf(const ClassifiedItem& item, EmbeddedPart part, size_t numb
     alone.text = item.text;
   } else {
     alone.picture = item.picture;
+    alone.picture_name = item.picture_name;
     alone.pixels = item.pixels;
   }
   return alone;

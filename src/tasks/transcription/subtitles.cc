@@ -17,7 +17,8 @@ void Divide(const TranscriptSegment& segment, std::vector<Subtitle>* subtitles) 
   bool fresh = true;
   for (const TimedWord& word : segment.words) {
     if (fresh || word.end - subtitles->back().begin > kLongest) {
-      subtitles->push_back({word.text, word.begin, word.end});
+      // A word that lasts longer has the silence behind it.
+      subtitles->push_back({word.text, word.begin, std::min(word.end, word.begin + kLongest)});
       fresh = false;
     } else {
       subtitles->back().text += ' ' + word.text;

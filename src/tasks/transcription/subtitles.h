@@ -18,7 +18,7 @@ struct Subtitle {
 };
 
 // One for each segment with a text; several of one that is longer than 7 seconds and has times of
-// words, divided between words, each of 7 seconds at most unless it is one word.
+// words, divided between words, each of 7 seconds at most.
 std::vector<Subtitle> SubtitlesOf(std::span<const TranscriptSegment> segments);
 
 // Whole files. Line ends of texts become spaces, for a blank line would end a subtitle.

@@ -20,7 +20,7 @@ TEST(SubtitlesTest, LongSegmentsAreDividedBetweenWords) {
   timed[2].words = {{"e", 20, 21}, {"f", 22, 23}};
   EXPECT_THAT(SubtitlesOf(timed),
               testing::ElementsAre(Subtitle{"a b", 1, 8}, Subtitle{"c", 8, 8.5},
-                                   Subtitle{"d", 9, 20}, Subtitle{"e f", 20, 26}));
+                                   Subtitle{"d", 9, 16}, Subtitle{"e f", 20, 26}));
 }
 
 TEST(SubtitlesTest, AreSrt) {

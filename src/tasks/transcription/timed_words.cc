@@ -81,9 +81,10 @@ void AddWords(const LoadedModel& loaded, const SoundFrames& frames, std::span<co
   StandardiseColumns(rows, weights_TS);
   int64_t column = input.hop;  // samples from one to the next
   for (const int64_t stride : input.strides) column *= stride;
-  std::vector<int64_t> first_column =
-      WarpRows(rows, weights_TS, std::min(BeginOfSound(samples, input.rate) / column, columns - 1));
-  if (!best.finished) first_column.push_back(columns);  // what was not ended lasts to the end
+  // The last row of a text that ended is eos', which has the columns behind the last word.
+  const std::vector<int64_t> first_column =
+      WarpRows(rows, weights_TS, std::min(BeginOfSound(samples, input.rate) / column, columns - 1),
+               /*whole=*/best.finished);
   const auto rate = static_cast<double>(input.rate);
   segment->words =
       TimeWords(best.text, word_of_token, first_column, static_cast<double>(column) / rate,

@@ -24,7 +24,8 @@ void StandardiseColumns(int64_t rows, std::span<float> weights_TS) {
   }
 }
 
-std::vector<int64_t> WarpRows(int64_t rows, std::span<const float> weights_TS, int64_t begin) {
+std::vector<int64_t> WarpRows(int64_t rows, std::span<const float> weights_TS, int64_t begin,
+                              bool whole) {
   enum Step : uint8_t { kBoth, kColumn, kRow };
   constexpr double kNever = -std::numeric_limits<double>::infinity();
   const int64_t columns = std::ssize(weights_TS) / rows;
@@ -53,8 +54,9 @@ std::vector<int64_t> WarpRows(int64_t rows, std::span<const float> weights_TS, i
     std::swap(before, best);
     std::ranges::fill(best, kNever);
   }
-  std::vector<int64_t> first(rows);
-  for (int64_t t = rows - 1, s = columns - 1;;) {
+  const int64_t last = whole ? columns - 1 : std::ranges::max_element(before) - before.begin();
+  std::vector<int64_t> first(rows + 1, last + 1);
+  for (int64_t t = rows - 1, s = last;;) {
     first[t] = s;
     if (t == 0 && s == begin) return first;
     const Step step = steps[t * columns + s];

@@ -19,10 +19,13 @@ void StandardiseColumns(int64_t rows, std::span<float> weights_TS);
 
 // Dynamic time warping: of all paths from the first row and column `begin` to the last ones that go
 // one column on at each step, with a row or without, one with the largest sum of `weights_TS`.
-// Where fewer columns than rows are left, a step may go a row on alone. Gives each row's first
-// column on it. Ties: both on goes before a column on, and that before a row on. Preconditions:
-// rows > 0, and 0 <= begin < columns.
-std::vector<int64_t> WarpRows(int64_t rows, std::span<const float> weights_TS, int64_t begin);
+// Where fewer columns than rows are left, a step may go a row on alone. `whole`: paths end in the
+// last column; else in any of the last row, since what the rows say may end before the columns do.
+// Gives each row's first column on it, and the column behind its last one. Ties: both on goes
+// before a column on, and that before a row on; of ends the first. Preconditions: rows > 0, and
+// 0 <= begin < columns.
+std::vector<int64_t> WarpRows(int64_t rows, std::span<const float> weights_TS, int64_t begin,
+                              bool whole);
 
 // The text's white-space words. `word_of_token` numbers the one of each token, rising (-1: none),
 // as Vocabulary::WordsOfIds does; `first_column` has one for each token and one for what follows

@@ -13,21 +13,21 @@ namespace {
 
 using Path = std::vector<std::pair<int64_t, int64_t>>;
 
-// Every path, one after another.
-void ForEachPath(int64_t rows, int64_t columns, Path* path,
+// Every path, one after another; `whole` as WarpRows has it.
+void ForEachPath(int64_t rows, int64_t columns, bool whole, Path* path,
                  const std::function<void(const Path&)>& see) {
   const auto [t, s] = path->back();
-  if (t == rows - 1 && s == columns - 1) return see(*path);
+  if (t == rows - 1 && (s == columns - 1 || !whole)) see(*path);
   const bool enough = columns - path->front().second >= rows;
   for (const auto& [down, right] : {std::pair{1, 1}, {0, 1}, {1, 0}}) {
     if (t + down >= rows || s + right >= columns || (right == 0 && enough)) continue;
     path->emplace_back(t + down, s + right);
-    ForEachPath(rows, columns, path, see);
+    ForEachPath(rows, columns, whole, path, see);
     path->pop_back();
   }
 }
 
-TEST(WarpRowsTest, IsTheBestOfAllPaths) {
+void ExpectTheBestPath(bool whole) {
   Random random({5});
   for (int64_t rows = 1; rows <= 5; ++rows) {
     for (int64_t columns = 1; columns <= 6; ++columns) {
@@ -35,12 +35,13 @@ TEST(WarpRowsTest, IsTheBestOfAllPaths) {
       for (float& weight : weights) weight = static_cast<float>(random.Normal());
       const int64_t begin = rows % std::min<int64_t>(columns, 3);
       double best = -std::numeric_limits<double>::infinity();
-      std::vector<int64_t> first(rows);
+      std::vector<int64_t> first;
       Path path = {{0, begin}};
-      ForEachPath(rows, columns, &path, [&](const Path& whole) {
+      ForEachPath(rows, columns, whole, &path, [&](const Path& taken) {
         double sum = 0;
-        std::vector<int64_t> begins(rows, columns);
-        for (const auto& [t, s] : whole) {
+        std::vector<int64_t> begins(rows + 1, columns);
+        begins[rows] = taken.back().second + 1;
+        for (const auto& [t, s] : taken) {
           sum += weights[t * columns + s];
           begins[t] = std::min(begins[t], s);
         }
@@ -48,13 +49,18 @@ TEST(WarpRowsTest, IsTheBestOfAllPaths) {
         best = sum;
         first = begins;
       });
-      EXPECT_EQ(WarpRows(rows, weights, begin), first) << rows << " x " << columns;
+      EXPECT_EQ(WarpRows(rows, weights, begin, whole), first) << rows << " x " << columns;
     }
   }
 }
 
+TEST(WarpRowsTest, IsTheBestOfAllPaths) { ExpectTheBestPath(/*whole=*/true); }
+
+TEST(WarpRowsTest, APathMayEndBeforeTheColumnsDo) { ExpectTheBestPath(/*whole=*/false); }
+
 TEST(WarpRowsTest, TiesHaveAnOrder) {
-  EXPECT_THAT(WarpRows(2, std::vector<float>(6), 0), testing::ElementsAre(0, 2));
+  EXPECT_THAT(WarpRows(2, std::vector<float>(6), 0, true), testing::ElementsAre(0, 2, 3));
+  EXPECT_THAT(WarpRows(2, std::vector<float>(6), 0, false), testing::ElementsAre(0, 1, 2));
 }
 
 TEST(StandardiseColumnsTest, GivesEachColumnMeanNothingAndDeviationOne) {

@@ -1,29 +1,14 @@
 #include "tasks/translation/dual_cross_entropy.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "attend/error.h"
 #include "model/model_directory.h"
+#include "tasks/translation/directions.h"
 
 namespace attend {
 namespace {
-
-void CheckDirections(const Model& forward, const Model& backward) {
-  const std::vector<std::string>&there = forward.config.languages,
-        &back = backward.config.languages;
-  if (there.empty() || back.empty()) return;
-  if (std::equal(there.begin(), there.end(), back.rbegin(), back.rend())) return;
-  throw Error(ErrorKind::kUsage,
-              fmt::format("the model translates from {}, and the reverse model from {}; expected "
-                          "one that translates from {}",
-                          fmt::join(there, " to "), fmt::join(back, " to "),
-                          fmt::join(there.rbegin(), there.rend(), " to ")));
-}
 
 // Of a token.
 double CrossEntropy(const PairScore& score) {
@@ -35,7 +20,7 @@ double CrossEntropy(const PairScore& score) {
 DualCrossEntropy::DualCrossEntropy(std::shared_ptr<const Model> forward,
                                    std::shared_ptr<const Model> backward, int threads)
     : forward_(forward, threads), backward_(backward, threads) {
-  CheckDirections(*forward, *backward);
+  CheckOppositeDirection(forward->config, backward->config, "the reverse model");
 }
 
 std::vector<std::optional<double>> DualCrossEntropy::Score(std::span<const std::string> sources,

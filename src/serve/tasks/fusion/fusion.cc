@@ -135,7 +135,8 @@ ClassifiedItem ReadItemObject(const Json& given, const std::string& name) {
     }
     if (value.is_null()) continue;
     const std::string part = fmt::format("{}: {}", name, key);
-    if (key == "text") item.text = TextOf(value, part);
+    if (key == "text")
+      if (std::string text = TextOf(value, part); !text.empty()) item.text = std::move(text);
     if (key == "picture") item.picture = BytesOfPicture(TextOf(value, part), part);
     if (key == "links") item.links = LinksOf(value, part);
   }

@@ -112,6 +112,14 @@ class TranscribingHandler : public TaskHandler {
     job->attention = request.attention;
     if (!job->model->TakeFile(request.file, request.file_name, job.get()))
       context_.router.RefuseWork();
+    const int64_t segments = std::ssize(job->segments), most = job->model->queue().capacity();
+    if (segments > most) {
+      throw Error(
+          ErrorKind::kInput,
+          fmt::format("the recording has {} segments, expected at most {}; send it in parts, "
+                      "or raise --queue-sentences of the server",
+                      segments, most));
+    }
     request.file = {};  // nobody needs its bytes any more
     job->bulk = request.queue.IsBulk(std::ssize(job->segments));
     Run(exchange, std::make_shared<const TranscriptionRequest>(std::move(request)), job);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -22,6 +23,8 @@ std::string NameOf(const std::string& path) {
 }  // namespace
 
 Memories::Memories(const ServeOptions& options) {
+  const bool some_tmx = std::ranges::any_of(
+      options.memory, [](const std::string& given) { return IsTmx(NameAndPath(given).second); });
   for (const std::string& given : options.memory) {
     auto [name, path] = NameAndPath(given);
     if (name.empty()) name = NameOf(path);
@@ -30,7 +33,9 @@ Memories::Memories(const ServeOptions& options) {
                                                  "--memory NAME=FILE",
                                                  name));
     }
-    all_.emplace(std::move(name), LoadMemory(path, options.memory_source, options.memory_target));
+    const bool with_languages = IsTmx(path) || !some_tmx;  // which LoadMemory refuses for a table
+    all_.emplace(std::move(name), LoadMemory(path, with_languages ? options.memory_source : "",
+                                             with_languages ? options.memory_target : ""));
   }
 }
 

@@ -154,13 +154,14 @@ std::unique_ptr<TrainingTask> SetUpPictures(const TaskSetup& setup) {
   };
   PictureCorpora pictures;
   const Division division = Divide(train.survey.kept, own);
-  const auto part = [&](const std::vector<int64_t>& kept) {
+  const auto part = [&](const std::vector<int64_t>& kept, std::vector<LeftOutPicture> left_out) {
     SurveyedPictures some = train;
     some.survey.kept = kept;
+    some.survey.left_out = std::move(left_out);
     return corpus(std::move(some));
   };
-  pictures.train = part(division.train);
-  pictures.valid = own.valid_count > 0 ? part(division.valid) : further(own.valid);
+  pictures.train = part(division.train, train.survey.left_out);
+  pictures.valid = own.valid_count > 0 ? part(division.valid, {}) : further(own.valid);
   if (setup.group->first()) pictures.test = further(own.test);
   return std::make_unique<PictureTask>(setup, std::move(pictures));
 }

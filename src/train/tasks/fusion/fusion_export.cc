@@ -114,7 +114,10 @@ Json SampleItems(const ItemCorpus& items, const FusionInput& input) {
   std::vector<Sample> samples;
   for (int64_t i = 0; i < std::min(kExportedSamples, items.size()); ++i) {
     Sample sample;
-    const int64_t lacks = i % 4;  // 3: nothing
+    int64_t lacks = i % 4;  // 3: nothing
+    const bool has[] = {!items.ids(i).empty(), !items.item(i).picture.empty(),
+                        !items.nodes(i).empty()};
+    if (lacks < 3 && std::ranges::count(has, true) == int64_t{has[lacks]}) lacks = 3;
     if (lacks != kTextInput) {
       sample.source = items.item(i).text.value_or("");
       sample.source_ids = items.ids(i);

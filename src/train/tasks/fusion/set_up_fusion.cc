@@ -6,6 +6,7 @@
 #include "attend/error.h"
 #include "base/thread_pool.h"
 #include "model/config_file.h"
+#include "model/graph_file.h"
 #include "tasks/encoder_runner.h"
 #include "text/lines.h"
 #include "train/tasks/fusion/fusion_options.h"
@@ -46,16 +47,25 @@ std::string MakeVocabulary(const TaskSetup& setup, const std::vector<Item>& item
                          static_cast<uint64_t>(setup.options->seed), setup.log);
 }
 
-// A model's config.json has the nodes' names.
-void CheckNames(const std::vector<std::string>& nodes) {
+// A model's config.json has the nodes' names, and its graph.tsv the triples.
+void CheckSize(const KnowledgeGraph& graph) {
   constexpr size_t kMost = kMaxConfigBytes / 4 * 3;
   size_t bytes = 0;
-  for (const std::string& node : nodes) bytes += node.size() + 5;  // quotes, a comma, white space
-  if (bytes <= kMost) return;
-  throw Error(ErrorKind::kInput,
-              fmt::format("the names of the graph's {} nodes have {} bytes, expected at most {}; "
-                          "leave out nodes that no item needs, or give them shorter names",
-                          nodes.size(), bytes, kMost));
+  for (const std::string& node : graph.nodes)
+    bytes += Json(node).dump().size() + 3;  // a comma, white space
+  if (bytes > kMost) {
+    throw Error(ErrorKind::kInput,
+                fmt::format("the names of the graph's {} nodes have {} bytes in JSON, expected at "
+                            "most {}; leave out nodes that no item needs, or give them shorter "
+                            "names",
+                            graph.nodes.size(), bytes, kMost));
+  }
+  if (const size_t text = GraphText(graph).size(); text > kMaxGraphBytes) {
+    throw Error(ErrorKind::kInput,
+                fmt::format("the graph's {} triples have {} bytes, expected at most {}; leave out "
+                            "triples that no item needs",
+                            graph.triples.size(), text, kMaxGraphBytes));
+  }
 }
 
 // What does not hang on the vocabulary.
@@ -66,7 +76,7 @@ void CompleteModel(const TaskSetup& setup, const std::vector<Item>& train,
   model.pooling = Pooling::kFirst;
   model.head_bias = model.head_transform = false;
   model.labels = LabelsIn(train);
-  CheckNames(graph.nodes);
+  CheckSize(graph);
   model.fusion->nodes = graph.nodes;
   if (!setup.settings->is_given("fusion.picture.max_positions"))
     model.fusion->picture.max_positions =
