@@ -197,10 +197,14 @@ export async function classifyPicture(model, picture, signal) {
   const {results: [result]} = await request(kClassify, {model, picture, top: kMostClasses, attention: true, priority: "interactive"}, signal);
   return result;
 }
-// `item` has any of text, picture (a data URL) and links.
+// `item` has any of text, picture (a data URL) and links. One that is too long for attention has its classes without.
 export async function classifyItem(model, item, signal) {
   const asked = {...item, ...(item.text ? {text: item.text.toWellFormed()} : {})};
-  const {results: [result]} = await request(kClassify, {model, item: asked, top: kMostClasses, contributions: true, attention: true, graph: true, priority: "interactive"}, signal);
+  const ask = drawn => request(kClassify, {model, item: asked, top: kMostClasses, contributions: true, attention: drawn, graph: drawn, priority: "interactive"}, signal);
+  const {results: [result]} = await ask(true).catch(problem => {
+    if (problem.kind !== "refused") throw problem;
+    return ask(false);
+  });
   return result;
 }
 export const classify = (model, text, signal) => resultOf(kClassify, {model, text, top: kMostClasses}, signal);

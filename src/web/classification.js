@@ -47,10 +47,11 @@ export class ClassificationPanel extends TextPanel {
   }
 
   displayItem(answer) {
-    const shown = this.several && answer?.attention;
-    byId("classify-item").hidden = byId("classify-contributions").hidden = !shown;
-    if (!shown) return;
-    showContributions(byId("classify-contributions").querySelector("ul"), answer.contributions);
+    const contributions = this.several && answer?.contributions, drawn = contributions && answer.attention;
+    byId("classify-contributions").hidden = !contributions;
+    byId("classify-item").hidden = !drawn;
+    if (contributions) showContributions(byId("classify-contributions").querySelector("ul"), contributions);
+    if (!drawn) return;
     this.itemView ??= new ItemView(byId("classify-item-view"), {PictureAttention, Neighbourhood});
     this.itemView.show(answer);
   }

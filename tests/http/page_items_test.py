@@ -104,6 +104,12 @@ def test_the_answer_to_all_three_inputs(page, service, photo):
     assert page.js("[...document.querySelectorAll('.squares')].every(squares => squares.children.length === 4)")
 
 
+def test_an_item_too_long_for_attention_has_its_classes(page):
+    given(page, "lumi " * 1100, links=["wood"])
+    page.until(lambda: page.texts("#classify-contributions .contribution-name") == ["text", "links"], "classes and contributions")
+    assert not page.notice and not page.js("document.querySelector('#classify-item').offsetParent")
+
+
 def test_the_graph_around_the_links_is_drawn(page, service):
     given(page, links=["house"])
     share = result(service, links=["house"])["attention"]["links"]["rollout"][0]
