@@ -18,10 +18,6 @@ _unfinished: set[pathlib.Path] = set()
 _finished: list[pathlib.Path] = []
 
 
-class _StoppedError(BaseException):
-    """A signal came."""
-
-
 @contextlib.contextmanager
 def whole(target: pathlib.Path) -> Iterator[pathlib.Path]:
     """A path for a folder or a file that takes the name `target` at the end, once the disk has it. A link stays one, and its target changes; what
@@ -68,20 +64,22 @@ def interruptible(name: str, work: Callable[[], None]) -> None:
         except BaseException as error:
             errors.append(error)
 
-    def stop(number: int, _: Any) -> None:
-        raise _StoppedError(number)
+    stopped: list[int] = []
 
-    thread = threading.Thread(target=collect, daemon=True)
-    try:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, stop)
-        thread.start()
-        thread.join()
-    except _StoppedError as stopped:
+    def stop(number: int, _: Any) -> None:
+        if stopped:  # by a signal whose work goes on
+            return
+        stopped.append(number)
         for folder in list(_unfinished):
             while folder.exists():  # the thread may still write there
                 shutil.rmtree(folder, ignore_errors=True)
         complain(f"{name}: interrupted; {'what it wrote before is whole' if _finished else 'nothing was written'}")
-        os._exit(128 + stopped.args[0])
+        os._exit(128 + number)
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, stop)
+    thread = threading.Thread(target=collect, daemon=True)
+    thread.start()
+    thread.join()
     for error in errors:
         raise error

@@ -303,7 +303,7 @@ def test_what_is_wrong_is_told(tmp_path):
     assert not list(tmp_path.glob("out*/*part*"))  # nothing of what failed
 
 
-def test_a_job_takes_a_glossary_and_a_memory(tmp_path, translator):
+def test_a_job_takes_a_glossary_and_a_memory(tmp_path, translator, capsys):
     lines = write_lines(tmp_path / "all.en", ["lumi tavo keri", "sona mipa"])
     terms, units = write_lines(tmp_path / "terms.tsv", ["lumi\tvesta"]), tmp_path / "units.tmx"
     units.write_text(
@@ -311,11 +311,15 @@ def test_a_job_takes_a_glossary_and_a_memory(tmp_path, translator):
         '<tuv xml:lang="de"><seg>DREI</seg></tuv><tuv xml:lang="fr"><seg>TROIS</seg></tuv></tu></body></tmx>', encoding="utf-8")
     more = ["--set", f"glossary={terms}", "--set", f"memory={units}", "--set", "memory_target=fr"]
     assert main([str(GOLDEN), str(lines), "--output", str(tmp_path / "out"), *more]) == 0
+    assert capsys.readouterr().out.endswith("terms of the glossary in the text: 1, of which 1 are kept\n")
     expected = translator.translate("lumi tavo keri", glossary=attend.Glossary(terms))
     assert "vesta" in expected.split() and content(tmp_path / "out").decode().splitlines() == [expected, "TROIS"]
     write_lines(terms, ["lumi\tholm"])
     job = {"glossary": terms, "memory": units, "memory_target": "fr"}
     refused(attend.UsageError, "_job.json", "has options", inputs=[lines], output=tmp_path / "out", options=job)
+    long = write_lines(tmp_path / "long.tsv", ["lumi\tzzzzzzzzzzz"])
+    counts = distributed.run(distributed.Job(GOLDEN, [lines], tmp_path / "other", options={"glossary": long, "max_length": 2})).counts
+    assert (counts.cut, counts.terms, counts.terms_kept) == (2, 1, 0)
 
 
 @pytest.mark.parametrize("engine", ["here", "spark"])

@@ -1,15 +1,19 @@
-"""Hostile documents take time in proportion to their size: what a reader does is counted at n and at 2n, not timed."""
+"""Hostile documents take time in proportion to their size: what a reader does is counted at n and at 2n, not timed. Nor do they take memory that
+they do not name."""
 
+import struct
+import tracemalloc
 import zipfile
+import zlib
 
 import attend
 import attend.documents
 import pytest
 from attend.documents._plain import broken
 from attend.documents._subtitles import TAG
-from documents_test import BOLD, r, with_body
+from documents_test import BOLD, parts, r, with_body
 from documents_text_test import xliff
-from translated_documents import Stub, text_file
+from translated_documents import Stub, refused, text_file
 
 etree = pytest.importorskip("lxml.etree")
 
@@ -151,3 +155,44 @@ def test_a_part_counts_once(tmp_path, monkeypatch):
     monkeypatch.setattr("attend.documents._archive._MOST_READ", read - 1)
     with pytest.raises(attend.InputError, match="bytes of text"):
         attend.translate_file(Stub(), tmp_path / "a.epub", tmp_path / "b.epub")
+
+
+def lying(path, name, *, checksum):
+    """A document of which a part has 200 MB, and a header says 1,000 bytes, with their checksum or with that of all."""
+    with_body(path, "<w:p>" + r("x") + "</w:p>")
+    content = parts(path)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for each in content:
+            with archive.open(each, "w") as file:
+                for _ in range(200 if each == name else 0):
+                    file.write(bytes(1 << 20))
+                file.write(b"" if each == name else content[each])
+    written = bytearray(path.read_bytes())
+    entry = written.index(name.encode(), written.index(b"PK\x01\x02")) - 46  # of the central directory
+    struct.pack_into("<I", written, entry + 24, 1000)
+    if checksum:
+        struct.pack_into("<I", written, entry + 16, zlib.crc32(bytes(1000)))
+    path.write_bytes(written)
+    return path
+
+
+@pytest.mark.parametrize("name", ["word/document.xml", "word/styles.xml"])  # one is read, the other copied
+def test_a_part_that_is_larger_than_it_says_is_refused(tmp_path, name):
+    source = lying(tmp_path / "a.docx", name, checksum=True)
+    tracemalloc.start()
+    try:
+        refused(source, attend.InputError, name, "unpacks to more than the 1,000 bytes")
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert most < 20 << 20
+    refused(lying(tmp_path / "a.docx", name, checksum=False), attend.InputError, name, "unpacks to more than the 1,000 bytes")
+
+
+@pytest.mark.parametrize("name", ["word/document.xml", "word/styles.xml"])
+def test_the_checksum_of_a_part_is_compared(tmp_path, name):
+    source = with_body(tmp_path / "a.docx", "<w:p>" + r("x") + "</w:p>")
+    written = bytearray(source.read_bytes())
+    written[written.index(name.encode(), written.index(b"PK\x01\x02")) - 46 + 16] ^= 1
+    source.write_bytes(written)
+    refused(source, attend.InputError, name, "damaged", "CRC")

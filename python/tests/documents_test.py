@@ -7,6 +7,7 @@ import importlib
 import io
 import json
 import os
+import pickle
 import re
 import struct
 import subprocess
@@ -21,6 +22,8 @@ from package import GOLDEN, PACKAGE, PROGRAM
 from translated_documents import LAUGHS, Stub, refused, text_file, translated, without
 
 etree = pytest.importorskip("lxml.etree")
+
+from attend.documents._serving import _Served  # noqa: E402
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 
@@ -276,19 +279,13 @@ def test_spaces_of_open_documents_stay(tmp_path):
 
 
 @pytest.mark.parametrize("packing", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
-@pytest.mark.parametrize("name", ["word/document.xml", "word/styles.xml"])
-def test_parts_that_are_packed_otherwise_and_damaged_are_refused(tmp_path, packing, name):
+def test_parts_that_are_packed_otherwise_are_refused(tmp_path, packing):
     source = word_document(tmp_path / "a.docx")
     content = parts(source)
-    with zipfile.ZipFile(source, "w", packing) as archive:
+    with zipfile.ZipFile(source, "w") as archive:
         for each, text in content.items():
-            archive.writestr(each, text)
-        part = archive.getinfo(name)
-    damaged = bytearray(source.read_bytes())
-    begin = part.header_offset + 30 + len(name)
-    damaged[begin + 9:begin + part.compress_size] = bytes(b ^ 255 for b in damaged[begin + 9:begin + part.compress_size])
-    source.write_bytes(damaged)
-    refused(source, attend.InputError, name, "damaged")
+            archive.writestr(each, text, packing if each == "word/styles.xml" else zipfile.ZIP_DEFLATED)
+    refused(source, attend.InputError, "word/styles.xml is packed in a way", f"method {packing}), expected Deflate")
 
 
 def test_an_archive_of_a_later_version_is_refused(tmp_path):
@@ -381,7 +378,7 @@ def command(*arguments):
 def test_the_command(tmp_path, translator):
     source = word_document(tmp_path / "a.docx")
     done = command(GOLDEN, source, tmp_path / "b.docx", "--beam-size=1")
-    assert (done.returncode, done.stderr, done.stdout) == (0, "", f"wrote {tmp_path / 'b.docx'}: 9 texts translated\n")
+    assert (done.returncode, done.stdout) == (0, f"wrote {tmp_path / 'b.docx'}: 9 texts translated\n")
     attend.translate_file(translator, source, tmp_path / "c.docx", beam_size=1)
     assert parts(tmp_path / "b.docx") == parts(tmp_path / "c.docx")
     endings = command("--help").stdout.split("OUT REQUIRED")[0]
@@ -391,14 +388,15 @@ def test_the_command(tmp_path, translator):
 def test_the_command_takes_a_glossary(tmp_path):
     source, terms = text_file(tmp_path, "a.tsv", "lumi\n"), text_file(tmp_path, "terms.txt", "lumi\tvesta\n")
     done = command(GOLDEN, source, tmp_path / "b.tsv", "--glossary", terms)
-    assert (done.returncode, done.stderr) == (0, "") and "vesta" in (tmp_path / "b.tsv").read_text(encoding="utf-8").split()
+    assert done.returncode == 0 and done.stderr.endswith("terms of the glossary in the text: 1, of which 1 are kept\n")
+    assert "vesta" in (tmp_path / "b.tsv").read_text(encoding="utf-8").split()
 
 
 def test_the_command_takes_a_memory(tmp_path):
     source = text_file(tmp_path, "a.html", "<p>lumi <b>tavo</b></p><p>neri dosa</p><p><i>sona mipa</i></p>")
     memory = text_file(tmp_path, "units.tsv", "lumi tavo\tEINS ZWEI\nsona mipa\tDREI VIER\n")
     done = command(GOLDEN, source, tmp_path / "b.html", "--memory", memory)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert done.returncode == 0, done.stderr
     found = (tmp_path / "b.html").read_text(encoding="utf-8")
     assert found.startswith("<p>EINS <b>ZWEI</b></p>") and found.endswith("<p><i>DREI VIER</i></p>")
     plain = command(GOLDEN, source, tmp_path / "c.html", "--memory", memory, "--memory-exact=false")
@@ -410,6 +408,30 @@ def test_the_command_takes_a_memory(tmp_path):
     assert "SIX" in (tmp_path / "d.html").read_text(encoding="utf-8")
 
 
+def test_what_is_lost_is_told(tmp_path, translator):
+    """In the words of `attend translate`, whose lines are the document's texts."""
+    lines = ["lumi tavo Q\u6f22", "keri neri dosa mipa lumi tavo keri neri", "olin"]
+    source, terms = text_file(tmp_path, "a.tsv", "\n".join(lines)), text_file(tmp_path, "terms.tsv", "lumi\tzzzzzzzzzzz\n")
+    options = {"max_length": 2, "max_input_tokens": 4}
+    texts = attend.translate_file(translator, source, tmp_path / "b.tsv", glossary=attend.Glossary(terms), **options)
+    found = translator.translate(lines, glossary=attend.Glossary(terms), **options)
+    best = [each.hypotheses[0] for each in found]
+    counts = texts.counts
+    assert texts == 3 and pickle.loads(pickle.dumps(texts)).counts == counts
+    assert counts[:4] == (sum(not each.finished for each in best), sum(each.divided for each in found), 1, 2)
+    assert counts[4:] == (2, sum(each.terms_kept for each in best), 2) and counts.cut > 1 <= counts.divided
+    words = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
+    told = command(GOLDEN, source, tmp_path / "c.tsv", "--glossary", terms, *words).stderr.splitlines()
+    plain = subprocess.run([PROGRAM, "translate", "--model", GOLDEN, "--glossary", terms, *words], input="\n".join(lines), capture_output=True, text=True, check=True)
+
+    def without_places(line):
+        return re.sub(r"(:|,) (of )?lines? [\d, ]+|, most often .*", "", line).replace("line", "text").replace("4 tokens", "max_input_tokens")
+
+    assert sorted(told) == sorted(without_places(line) for line in plain.stderr.splitlines()) and len(told) == 5
+    quiet = command(GOLDEN, source, tmp_path / "c.tsv", "--glossary", terms, "--quiet", *words)
+    assert (quiet.stdout, quiet.stderr.splitlines()) == ("", [line for line in told if line.startswith("warning: ")])
+
+
 @pytest.mark.parametrize(("model", "target", "status", "words"), [
     (GOLDEN, "b.pdf", 2, "ends in '.pdf', expected one of .docx"), (GOLDEN, "a.tsv", 2, "the source itself"), ("no_such", "b.tsv", 3, "no_such"),
 ])
@@ -418,6 +440,12 @@ def test_the_command_tells_what_is_wrong(tmp_path, model, target, status, words)
     done = command(model, source, tmp_path / target)
     assert done.returncode == status and words in done.stderr and done.stderr.count("\n") == 1 and done.stderr.startswith("attend translate-file: ")
     assert [path.name for path in tmp_path.iterdir()] == ["a.tsv"] and source.read_text() == "lumi"
+
+
+def test_the_service_is_told_the_names_of_its_own_fields(tmp_path):
+    request = {"ask": "read", "path": text_file(tmp_path, "a.xlf", '<xliff version="1.2"><file source-language="fr"/></xliff>'), "texts": tmp_path / "texts"}
+    with pytest.raises(attend.UsageError, match=r"expected en; .* as the file does \(source\)"):
+        _Served().answer({**request, "source_language": "en", "target_language": ""})
 
 
 def bomb(path, size):

@@ -135,6 +135,34 @@ def test_documents_say_the_language_of_the_model(tmp_path, name, content, said):
     assert said.format("de") in translated(source, languages=("en",), target_language="de").read_text()
 
 
+def units_of(srclang, *languages):
+    variants = "".join(f'<tuv xml:lang="{language}"><seg>{language} text</seg></tuv>' for language in languages)
+    return f'<tmx version="1.4"><header srclang="{srclang}"/><body><tu>{variants}</tu></body></tmx>'
+
+
+@pytest.mark.parametrize(("name", "content", "becomes"), [
+    ("a.tmx", units_of("en-US", "fr", "en-US"), "EN-US TEXT"), ("a.tmx", units_of("*all*", "fr", "en-US"), "EN-US TEXT"),
+    ("a.tmx", units_of("eng", "fr", "eng"), "ENG TEXT"), ("a.tmx", units_of("fr", "fr", "en"), 'srclang="fr", but the model translates from en'),
+    ("a.xlf", xliff('<trans-unit id="1"><source>one</source></trans-unit>', attributes='source-language="en-US"'), "ONE"),
+    ("a.xlf", xliff('<trans-unit id="1"><source>one</source></trans-unit>', attributes='source-language="fr"'), 'source-language="fr", but the model'),
+    ("a.xlf", xliff('<unit id="1"><segment><source>one</source></segment></unit>', "2.0").replace('srcLang="en"', 'srcLang="fr"'), 'srcLang="fr", but the model'),
+])
+def test_documents_are_in_the_language_that_the_model_reads(tmp_path, name, content, becomes):
+    source = text_file(tmp_path, name, content)
+    for languages in (("en", "de"), ("en-GB", "de")):
+        if becomes.isupper():
+            assert becomes in translated(source, languages=languages).read_text()
+        else:
+            with pytest.raises(attend.UsageError, match=becomes):
+                translated(source, languages=languages)
+    with pytest.raises(attend.UsageError, match="source_language is pt, but the model translates from en"):
+        translated(source, languages=("en", "de"), source_language="pt")
+    if name == "a.tmx":
+        assert re.search(r">EN\S* TEXT<", translated(source, languages=("en", "de"), source_language="eng" if "eng" in content else "en").read_text())
+    if "*all*" not in content:  # a model that names no languages takes what the file names
+        assert "TEXT" in translated(source, target_language="de").read_text() or "ONE" in translated(source).read_text()
+
+
 def test_a_source_that_is_missing(tmp_path):
     with pytest.raises(attend.InputError, match=r"a\.tsv.*No such file"):
         attend.translate_file(Stub(), tmp_path / "a.tsv", text_file(tmp_path, "b.tsv", "one"))
@@ -155,7 +183,7 @@ def test_a_translation_memory(tmp_path):
     units = storage.tmxfile.parsestring(found.encode(), "en", "de").units
     assert [unit.target for unit in units][0].startswith("A ")
     assert "DONE" in translated_text(tmp_path, "b.tmx", content, target_language="de", retranslate=True)
-    with pytest.raises(attend.UsageError, match="--target-language"):
+    with pytest.raises(attend.UsageError, match="name it: target_language$"):
         translated(tmp_path / "a.tmx")
 
 
@@ -258,6 +286,36 @@ def test_a_catalogue_in_another_encoding_becomes_utf_8(tmp_path):
     (tmp_path / "a.po").write_bytes('msgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=ISO-8859-1\\n"\n\nmsgid "\u00ff"\nmsgstr ""\n'.encode("latin-1"))
     after = polib.pofile(str(translated(tmp_path / "a.po")))
     assert (after[0].msgid, after[0].msgstr, after.metadata["Content-Type"]) == ("\u00ff", "\u0178", "text/plain; charset=UTF-8")
+
+
+HEADER = 'msgid ""\nmsgstr "Content-Type: text/plain; charset={}\\n"\n\n'
+
+
+@pytest.mark.parametrize(("damage", "said"), [
+    ('msgid "a"\nmsgstr "guter Text\n', "a.po:5' is no PO that can be read: the string has no closing quote"),
+    ('msgid "a\\"\nmsgstr ""\n', "a.po:4' is no PO that can be read: the string has no closing quote"),
+    ('#~ msgid "a"\n#~ msgstr "weg\n', "a.po:5' is no PO that can be read: the string has no closing quote"),
+    ('msgid "a"\nmsgstr ""\n"gut\\q"\n', r"a.po:6' is no PO that can be read: the string has \q, expected one of \n"),
+    ('msgid "a"\nmsgstr "x\\\\" y"\n', "a.po:5' is no PO that can be read: more follows"), ('msgid a"\nmsgstr ""\n', "a.po:4' is no PO that can be read: msgid has no"),
+    ('msgid "b"\nmsgstr ""\n\nmsgid ""\n"b"\nmsgid_plural "c"\nmsgstr[0] ""\n', "a.po:7' is no PO that can be read: the message \"b\" is in line 4, too"),
+    ('msgctxt "m"\nmsgid "b"\nmsgstr ""\n\nmsgctxt "m"\nmsgid "b"\nmsgstr ""\n', 'the message "b" is in line 5, too'),
+    ('msgid "a"\nmsgstr "b"\n#:\n', "of 1 messages polib finds 0"),
+])
+def test_a_damaged_catalogue_is_refused(tmp_path, damage, said):
+    refused(text_file(tmp_path, "a.po", HEADER.format("UTF-8") + damage), attend.InputError, said)
+
+
+def test_a_catalogue_may_repeat_what_is_obsolete_or_of_another_context(tmp_path):
+    content = (HEADER.format("CHARSET") + '#| msgid "a"\nmsgid "one \\"\\\\"\nmsgstr "eins\\t\\\\"\n\nmsgctxt ""\nmsgid "one \\"\\\\"\nmsgstr "zwei"\n\n'
+               '#~ msgid "one \\"\\\\"\n#~ msgstr "weg"\n\n#~ msgid "one \\"\\\\"\n#~ msgstr "weg"\n')
+    assert translated_text(tmp_path, "a.po", content) == content.replace("CHARSET", "UTF-8")
+
+
+@pytest.mark.parametrize("charset", ["KLINGON", "rot13"])
+def test_a_catalogue_in_an_unknown_encoding_is_refused(tmp_path, charset):
+    refused(text_file(tmp_path, "a.po", HEADER.format(charset)), attend.InputError, "a.po", f"the encoding {charset} (charset=), which is unknown")
+    inside = HEADER.format("UTF-8") + f'msgid "charset={charset}"\nmsgstr "x"\n'
+    assert translated_text(tmp_path, "b.po", inside) == inside
 
 
 def test_a_catalogue_that_is_the_name_of_a_file_is_no_catalogue(tmp_path):

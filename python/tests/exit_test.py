@@ -1,6 +1,7 @@
-"""A program that ends while a thread translates ends at once and quietly, with its own exit status."""
+"""A program that ends while a thread translates ends at once and quietly, with its own exit status. So does a command that signals stop."""
 
 import signal
+import time
 
 import pytest
 from package import GOLDEN, run, start
@@ -104,3 +105,40 @@ forever(lambda: translator.translate('olin', max_length=2))
 begun.wait()
 atexit.register(lambda: print(translator.translate('olin', max_length=2) != ''))
 """, 2) == {(0, "True\n", "")}
+
+
+SLOW_TO_STOP = """
+import pathlib, shutil, sys, time
+from attend import _whole
+
+remove = shutil.rmtree
+
+def slowly(path, **options):
+    print("removing", flush=True)
+    time.sleep(1)
+    remove(path, **options)
+
+_whole.shutil.rmtree = slowly
+
+def work():
+    with _whole.whole(pathlib.Path(sys.argv[1])) as unfinished:
+        unfinished.write_text("begun")
+        print("ready", flush=True)
+        time.sleep(60)
+
+_whole.interruptible("a command", work)
+"""
+
+
+@pytest.mark.parametrize("second", [signal.SIGINT, signal.SIGTERM])
+def test_a_second_signal_leaves_the_work_of_the_first(second, tmp_path):
+    process = start(SLOW_TO_STOP, tmp_path / "made")
+    assert process.stdout.readline() == "ready\n", process.stderr.read()
+    process.send_signal(signal.SIGTERM)
+    assert process.stdout.readline() == "removing\n"
+    for _ in range(3):
+        process.send_signal(second)
+        time.sleep(0.05)
+    _, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors) == (143, "a command: interrupted; nothing was written\n")
+    assert not list(tmp_path.iterdir())

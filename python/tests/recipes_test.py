@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 import signal
 import subprocess
 import time
@@ -14,6 +15,7 @@ import attend  # noqa: I001
 from attend.recipes._distill import choose
 
 sacrebleu = pytest.importorskip("sacrebleu", reason="sacrebleu is not installed")
+GOLDEN = str(pathlib.Path(__file__).resolve().parents[2] / "tests/data/golden_v1")
 FILES = ("train_source", "train_target", "valid_source", "valid_target")
 
 
@@ -50,7 +52,7 @@ def train_teachers(tmp_path_factory):
     write_recipe(folder / "guided.toml", {name: value for name, value in guided.items() if value is not None})
     for name, more in {
             "long": {"max_updates": 100000, "validate_every": 100000, "checkpoint_every": 100000}, "dropped": {"r_drop": 1}, "lstm": {"preset": "lstm"},
-            "prefixed": {"train_prefixes": ["x "]}, "given": {"vocab": folder / "vocab.spm"}}.items():
+            "prefixed": {"train_prefixes": ["x "]}, "named": {"languages": ["su", "ka"]}, "turned": {"languages": ["ka", "su"]}, "given": {"vocab": folder / "vocab.spm"}}.items():
         write_recipe(folder / f"{name}.toml", {option: value for option, value in (small | more).items() if value is not None})
     assert program("quantize", folder / "teacher/model", "--output", folder / "int8").returncode == 0
     return folder
@@ -84,7 +86,8 @@ def test_distill_makes_a_student_of_what_its_teacher_writes(work, tmp_path):
     assert program("translate", "--model", tmp_path / "student/model-int8", "--shortlist", tmp_path / "student/shortlist.safetensors", "--input", work / "valid.en").returncode == 0
     before = {path: path.stat().st_mtime_ns for path in (tmp_path / "student").rglob("*")}
     again = program(*given)
-    assert (again.returncode, again.stderr) == (0, "")
+    assert (again.returncode, again.stderr) == (0, f"all steps are done: {tmp_path / 'student/run/model'}\n")
+    assert (program(*given, "--quiet").stderr, done.stderr.splitlines()[-1]) == ("", again.stderr.rstrip("\n"))
     assert {path: path.stat().st_mtime_ns for path in (tmp_path / "student").rglob("*")} == before
     other = program(*given, "--length-penalty", 1)
     assert other.returncode == 2 and "step translate 0" in other.stderr and "was made with other options: --length-penalty was 0.6, now 1" in other.stderr
@@ -210,12 +213,15 @@ def test_back_translation_adds_tagged_pairs(work, tmp_path):
 
 
 @pytest.mark.parametrize("command, arguments, status, part", [
-    ("distill", ["--teacher", "gone", "--recipe", "{F}/student.toml"], 1, "step translate 0 ended with status 3: attend translate"),
+    ("distill", ["--teacher", "gone", "--recipe", "{F}/student.toml"], 3, "gone/config.json' is missing, expected a model directory"),
+    ("back-translate", ["--model", "gone", "--text", "{F}/valid.de", "--recipe", "{F}/student.toml"], 3, "gone/config.json' is missing"),
     ("distill", ["--teacher", "{F}/teacher/model", "--recipe", "{F}/gone.toml"], 3, "gone.toml"),
     ("distill", ["--teacher", "{F}/teacher/model", "--recipe", "{F}/train.en"], 2, "not valid TOML"),
     ("distill", ["--teacher", "{F}/teacher/model", "--recipe", "{F}/student.toml", "--n-best", "9"], 2, "n_best is 9, expected at most beam_size, 5"),
-    ("back-translate", ["--model", "{F}/reverse/model", "--text", "{F}/gone", "--recipe", "{F}/student.toml"], 1, "step translate 0 ended with status 3"),
+    ("back-translate", ["--model", "{F}/reverse/model", "--text", "{F}/valid.de", "{F}/gone", "--recipe", "{F}/student.toml"], 3, "gone' is missing, expected a file of text"),
     ("back-translate", ["--model", "{F}/reverse/model", "--recipe", "{F}/student.toml"], 2, "--text"),
+    ("distill", ["--teacher", GOLDEN, "--recipe", "{F}/named.toml"], 2, "from ka to su; expected one that translates from su to ka"),
+    ("back-translate", ["--model", GOLDEN, "--text", "{F}/valid.de", "--recipe", "{F}/turned.toml"], 2, "from ka to su; expected one that translates from su to ka"),
     ("distill", ["--teacher", "{F}/teacher/model", "--recipe", "{F}/prefixed.toml"], 2, "train_prefixes is given"),
     ("distill", ["--teacher", "{F}/int8", "--recipe", "{F}/student.toml", "--word-level"], 2, "has int8 weights"),
     ("distill", ["--teacher", "{F}/teacher/model", "--recipe", "{F}/given.toml", "--word-level"], 2, "has a vocab; leave it out"),
@@ -229,3 +235,4 @@ def test_back_translation_adds_tagged_pairs(work, tmp_path):
 def test_what_is_missing_is_named(command, arguments, status, part, work, tmp_path):
     done = program(command, *[word.format(F=work) for word in arguments], "--output", tmp_path / "out")
     assert done.returncode == status and part in done.stderr, done.stderr
+    assert "step check" not in done.stderr

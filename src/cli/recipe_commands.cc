@@ -2,6 +2,8 @@
 // runs other commands of this program one after another.
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "attend/error.h"
 #include "attend/model_config.h"
 #include "base/files.h"
@@ -11,13 +13,14 @@
 #include "model/model_directory.h"
 #include "model/quantize.h"
 #include "tasks/loaded_model.h"
+#include "tasks/translation/directions.h"
 
 namespace attend {
 namespace {
 
 // What these commands must know of a recipe.
 struct RecipeText {
-  std::vector<std::string> sources, targets, prefixes, alignments, symbols;
+  std::vector<std::string> sources, targets, prefixes, alignments, symbols, languages;
   double guided_alignment_weight = 0, r_drop = 0;
   std::string init, vocab, source_vocab, preset, architecture, device;
 
@@ -43,6 +46,7 @@ RecipeText ReadRecipe(const std::string& path) {
       .Add("train_prefixes", &text.prefixes, "")
       .Add("train_alignments", &text.alignments, "")
       .Add("user_defined_symbols", &text.symbols, "")
+      .Add("languages", &text.languages, "")
       .Add("guided_alignment_weight", &text.guided_alignment_weight, 0, 100, "")
       .Add("r_drop", &text.r_drop, 0, 100, "")
       .Add("preset", &text.preset, "")
@@ -142,7 +146,17 @@ FieldList Fields(BackTranslateOptions& options) {
   return fields;
 }
 
-// What would fail only after hours, here and below.
+// What would fail only after hours, or never, here and below. A model that is not there has an
+// error of its own. `check`: of tasks/translation/directions.h.
+template <class Check>
+void CheckLanguages(const RecipeText& text, const std::string& directory, const char* option,
+                    Check check) {
+  if (!std::filesystem::exists(std::filesystem::path(directory) / "config.json")) return;
+  ModelConfig trained;
+  trained.languages = text.languages;
+  check(trained, LoadModel(directory)->config, fmt::format("that of --{} '{}'", option, directory));
+}
+
 void CheckDistillation(const DistillOptions& options, const RecipeText& text,
                        const std::string& recipe) {
   RefuseIf(options.int8_updates > 0 && !text.is_transformer(),
@@ -193,6 +207,7 @@ int RunDistill(const std::vector<std::string>& arguments) {
   if (!command_line.Parse(arguments)) return 0;
   const RecipeText text = ReadRecipe(options.recipe);
   CheckDistillation(own, text, options.recipe);
+  CheckLanguages(text, own.teacher, "teacher", CheckSameDirection);
   Json call = CallOf("distill", options, text, common);
   call.update(FieldsToJson(Fields(own)));
   call["alignments"] = text.guided_alignment_weight > 0;
@@ -215,6 +230,7 @@ int RunBackTranslate(const std::vector<std::string>& arguments) {
   if (!command_line.Parse(arguments)) return 0;
   const RecipeText text = ReadRecipe(options.recipe);
   CheckBackTranslation(own, text, options.recipe, command_line);
+  CheckLanguages(text, own.model, "model", CheckOppositeDirection);
   Json call = CallOf("back-translate", options, text, common);
   call.update(FieldsToJson(Fields(own)));
   call["seed"] = common.seed;

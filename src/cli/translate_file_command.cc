@@ -29,7 +29,8 @@ FieldList Fields(TranslateFileOptions& options) {
   FieldList fields;
   fields
       .Add("source_language", &options.source_language,
-           "the language to translate from, such as en, for a TMX file that does not name it")
+           "the language to translate from, such as en, for a TMX file that does not name it; it "
+           "must be the model's, where that names one")
       .Add("target_language", &options.target_language,
            "the language that the model translates to, such as de, for files that say so; by "
            "default what the model's config.json names, of which it may be a variant (de-AT) and "

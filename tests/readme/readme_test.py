@@ -277,10 +277,75 @@ def test_the_page_of_adapters(folder):
     assert merged == run(folder, "build/attend translate --model my-model/model --adapter customer/adapter --input test.en")
 
 
-def test_the_page_of_python(folder):
+UNITS = ('<tmx version="1.4"><header srclang="en"/><body><tu><tuv xml:lang="en"><seg>A small house.</seg></tuv>'
+         '<tuv xml:lang="de"><seg>Ein kleines Haus.</seg></tuv></tu></body></tmx>')
+
+
+def test_the_page_of_translation_memories(folder):
+    shutil.copy(folder / "test.en", folder / "texts.en")
+    (folder / "office.tmx").write_text(UNITS, encoding="utf-8")
+    told = [run(folder, "set -e\n" + block.replace("--max-updates 3000 --validate-every 500", "--max-updates 2 --validate-every 1"))
+            for block in blocks("bash", "docs/memory.md") if " serve " not in block]
+    shown = re.search(r"prints\n\n```\n(.*?)^```", (ROOT / "docs/memory.md").read_text(encoding="utf-8"), flags=re.M | re.S)[1]
+    assert len(told) == 3 and told[0].startswith(shown)
+    assert len((folder / "train.joined.en").read_text(encoding="utf-8").splitlines()) == 300
+    assert told[2].startswith("wrote extended: 1 new token") and len(told[2].splitlines()) > 5
+
+
+def package_of_python(*needed):
+    """The folder of the package, in which recipes and documents are written; a test without it, or what it needs, skips."""
     package = BUILD / "python"
     if not list(package.glob("attend/_attend*.so")):
         pytest.skip("this build has no Python package")
+    for name in needed:
+        pytest.importorskip(name)
+    return package
+
+
+def test_the_page_of_documents(folder):
+    package_of_python("lxml", "polib", "srt")
+    (folder / "messages.po").write_text('msgid "A small house."\nmsgstr ""\n', encoding="utf-8")
+    (folder / "memory.tmx").write_text(UNITS.replace("</tu>", "</tu><tu><tuv xml:lang='en'><seg>One.</seg></tuv></tu>"), encoding="utf-8")
+    (folder / "office.tmx").write_text(UNITS, encoding="utf-8")
+    (folder / "film.srt").write_text("1\n00:00:01,000 --> 00:00:02,000\nA small house.\n", encoding="utf-8")
+    (folder / "units.xlf").write_text(
+        '<xliff version="1.2"><file source-language="en"><body><trans-unit id="1"><source>A small house.</source></trans-unit></body></file></xliff>', encoding="utf-8")
+    # Other libraries write the slides and the text with formatting; documents_test.py translates theirs.
+    told = [run(folder, command.replace("--glossary terms.tsv", "")) for command in commands("docs/documents.md") if not re.search("pptx|odt", command)]
+    assert len(told) == 4 and all(" 1 text translated" in line for line in told)
+    assert "<target" in (folder / "units.de.xlf").read_text(encoding="utf-8")
+
+
+def test_the_page_of_small_models(folder):
+    package_of_python()
+    (folder / "DATA").mkdir()
+    for side in ("en", "de"):
+        lines = (folder / f"train.{side}").read_text(encoding="utf-8").splitlines(keepends=True)
+        for name, count in (("raw", 300), ("text", 100), ("plain", 20), ("DATA/train", 100)):
+            (folder / f"{name}.{side}").write_text("".join(lines[:count]), encoding="utf-8")
+        for name in ("valid", "test"):
+            shutil.copy(folder / f"{name}.{side}", folder / f"DATA/{name}.{side}")
+    pairs = zip(*((folder / f"train.{side}").read_text(encoding="utf-8").splitlines() for side in ("en", "de")))
+    (folder / "raw.tsv.gz").write_bytes(gzip.compress("".join(f"{source}\t{target}\n" for source, target in pairs).encode()))
+    for name in ("en-de", "de-en", "big"):
+        shutil.copytree(folder / "my-model/model", folder / name / "model", dirs_exist_ok=True)
+    reverse = folder / "de-en/model/config.json"
+    config = json.loads(reverse.read_text(encoding="utf-8"))
+    config["model"]["languages"] = ["de", "en"]
+    reverse.write_text(json.dumps(config), encoding="utf-8")
+    recipe = (folder / "my.toml").read_text(encoding="utf-8")
+    (folder / "en-de.toml").write_text(recipe, encoding="utf-8")
+    (folder / "recipes").mkdir()
+    (folder / "recipes/multi30k-en-de-student.toml").write_text(recipe, encoding="utf-8")
+    for command in commands("docs/small_models.md"):
+        run(folder, command.replace("--max-updates 1000", "--max-updates 2"))
+    assert (folder / "clean.tsv.gz").exists() and (folder / "report.md").exists() and (folder / "student/shortlist.safetensors").exists()
+    assert len((folder / "en-de/back.0").read_text(encoding="utf-8").splitlines()) == 20
+    assert (folder / "en-de/run/model/config.json").exists() and (folder / "tuned-int8/config.json").exists()
+
+
+def test_the_page_of_python(folder):
+    package = package_of_python()
     (folder / "my-parser/model").mkdir(parents=True)
     random_models.write_parser(folder / "my-parser/model")
     (folder / "page.html").write_text("<p>lumi <b>tavo</b></p>\n", encoding="utf-8")

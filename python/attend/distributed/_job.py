@@ -45,6 +45,8 @@ class Report(NamedTuple):
                              (counts.unknown, "with characters that the model's vocabulary lacks")):
             if number:
                 lines.append(f"{number} {what}")
+        if counts.terms:
+            lines.append(f"terms of the glossary in the text: {counts.terms}, of which {counts.terms_kept} are kept")
         return "\n".join(lines)
 
 

@@ -61,6 +61,8 @@ class Counts(NamedTuple):
     cut: int = 0  # outputs that reached the maximum length, or texts of which the model read the beginning
     divided: int = 0  # texts with a sentence longer than max_input_tokens
     unknown: int = 0  # texts with characters that the vocabulary lacks
+    terms: int = 0  # of the glossary, each time that they stand in the texts
+    terms_kept: int = 0  # those that the outputs have
 
     def plus(self, other: Counts) -> Counts:
         return Counts(*map(operator.add, self, other))
@@ -100,10 +102,12 @@ class Model:
     def __call__(self, texts: Sequence[str | None]) -> tuple[list[Any], Counts]:
         """A value for each text, None for None."""
         results = list(self._run([text for text in texts if text is not None]))
+        best = [result.hypotheses[0] for result in results if isinstance(result, attend.Translation)]
         counts = Counts(
             len(texts), sum(getattr(result, "cut", not getattr(result, "finished", True)) for result in results),
             sum(getattr(result, "divided", False) for result in results),
-            sum(getattr(result, "unknown_characters", 0) > 0 for result in results))
+            sum(getattr(result, "unknown_characters", 0) > 0 for result in results),
+            sum(each.terms for each in best), sum(each.terms_kept for each in best))
         values = map(self.task.value, results)
         return [None if text is None else next(values) for text in texts], counts
 

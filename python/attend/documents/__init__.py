@@ -9,7 +9,6 @@ from __future__ import annotations
 import importlib
 import os
 import pathlib
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, cast
@@ -18,9 +17,13 @@ from attend._errors import UsageError
 from attend._html import translate_html
 from attend._packages import needed
 from attend._whole import whole
+from attend.documents._languages import other_language
+from attend.documents._translated import Counts, TranslatedTexts, count
 
 if TYPE_CHECKING:
     from attend._attend import Translator
+
+__all__ = ["FORMATS", "Counts", "Document", "ReadingOptions", "TranslatedTexts", "read_document", "translate_file", "write_document"]
 
 # The file and the class that read it.
 FORMATS = {
@@ -48,6 +51,8 @@ class ReadingOptions:
     source_language: str | None = None  # such as en; None: what the document says
     target_language: str | None = None  # such as de; None: what the document says, if it does
     retranslate: bool = False  # what has a translation is translated, too
+    model_language: str | None = None  # that the model reads: where source_language is None, the document's must be the same
+    names: tuple[str, str] = ("source_language", "target_language")  # what errors call the two languages
 
 
 class Document(Protocol):
@@ -83,33 +88,33 @@ def write_document(document: Document, translations: Sequence[str], path: str | 
         document.write(translations, unfinished)
 
 
-def _target_language(translator: Translator, wanted: str | None) -> str | None:
-    """What documents are to say: the language that was asked for, which must be the model's, or the model's where it names one."""
-    named = translator.languages[1] if len(translator.languages) == 2 else None
-    if wanted and named:
-        asked, own = (re.split("[-_]", language.lower())[0] for language in (wanted, named))
-        if len(asked) == len(own) and asked != own:  # de and deu may be the same
-            raise UsageError(f"target_language is {wanted}, but the model translates to {named}; leave it out, or use a model for {wanted}")
-    return wanted or named
+def _reading_options(translator: Translator, source: str | None, target: str | None, *, retranslate: bool) -> ReadingOptions:
+    """With what documents are to say: the languages that were asked for, which must be the model's, or the model's where it names them."""
+    named = translator.languages if len(translator.languages) == 2 else (None, None)
+    for name, wanted, own, direction in (("source_language", source, named[0], "from"), ("target_language", target, named[1], "to")):
+        if wanted and own and other_language(wanted, own):
+            raise UsageError(f"{name} is {wanted}, but the model translates {direction} {own}; leave it out, or use a model for {wanted}")
+    return ReadingOptions(source, target or named[1], retranslate, named[0])
 
 
 def translate_file(
     translator: Translator, source: str | os.PathLike[str], target: str | os.PathLike[str], *, source_language: str | None = None,
     target_language: str | None = None, retranslate: bool = False, **options: Any,
-) -> int:
-    """Translates the document `source` to `target`, which gets the same format, and returns how many texts were translated.
+) -> TranslatedTexts:
+    """Translates the document `source` to `target`, which gets the same format, and returns how many texts were translated. `counts` of that
+    number tells what was cut, divided or unknown.
 
     Formatting goes where the words go that have it, by alignment; all else stays as it is. Files that hold translations beside their
-    sources (XLIFF, TMX, PO, TSV) keep those that they have, unless `retranslate` is true. `target_language` is by default what the model
-    names; TMX, and XLIFF 2 without trgLang, need one. It may be a variant of the model's language, such as de-AT of de, and no other one.
+    sources (XLIFF, TMX, PO, TSV) keep those that they have, unless `retranslate` is true. The languages are by default those that the model
+    names; TMX, and XLIFF 2 without trgLang, need a target. Each may be a variant of the model's language, such as de-AT of de, and no other one.
     `options` are those of `Translator.translate`, `glossary` and `memory` too.
     """
     source, target = pathlib.Path(source), pathlib.Path(target)
     if _format_of(source) != _format_of(target) or {source.suffix.lower(), target.suffix.lower()} == {".docx", ".pptx"}:
         raise UsageError(f"'{target}' ends in '{target.suffix}', expected '{source.suffix}', as the source does: formats are not converted")
-    options_of_reading = ReadingOptions(source_language, _target_language(translator, target_language), retranslate)
-    document = read_document(source, options_of_reading)
+    document = read_document(source, _reading_options(translator, source_language, target_language, retranslate=retranslate))
     if target.exists() and source.samefile(target):
         raise UsageError(f"'{target}' is the source itself; name another file")
-    write_document(document, translate_html(translator, document.texts, **options), target)
-    return len(document.texts)
+    translations = translate_html(translator, document.texts, **options)
+    write_document(document, translations, target)
+    return TranslatedTexts(len(document.texts), count(each for text in translations for each in text.translations))

@@ -8,8 +8,9 @@ from typing import Any
 
 from attend import Glossary, TranslationMemory, Translator
 from attend._command import run
-from attend._say import say
+from attend._say import complain, say
 from attend.documents import translate_file
+from attend.documents._translated import warnings_of
 
 # What the model is loaded with, and what only this command knows; all else are options of Translator.translate.
 _LOADING = ("threads", "type", "adapter", "protect", "shortlist")
@@ -24,11 +25,16 @@ def _run(options: dict[str, Any]) -> None:
         searching["glossary"] = Glossary(options["glossary"])
     if options["memory"]:
         searching["memory"] = TranslationMemory(options["memory"], options["memory_source"], options["memory_target"])
-    count = translate_file(
+    texts = translate_file(
         translator, options["source"], options["target"], source_language=options["source_language"] or None,
         target_language=options["target_language"] or None, retranslate=options["retranslate"], **searching)
-    if not options["quiet"]:
-        say(f"wrote {options['target']}: {count} text{'' if count == 1 else 's'} translated")
+    for warning in warnings_of(texts.counts):
+        complain(f"warning: {warning}")
+    if options["quiet"]:
+        return
+    if texts.counts.terms:
+        complain(f"terms of the glossary in the text: {texts.counts.terms}, of which {texts.counts.terms_kept} are kept")
+    say(f"wrote {options['target']}: {texts} text{'' if texts == 1 else 's'} translated")
 
 
 def main(options: dict[str, Any]) -> int:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import lzma
+import copy
 import pathlib
-import shutil
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import IO
 
 from attend._errors import InputError
@@ -18,13 +17,16 @@ _MOST_READ = 200 << 20  # bytes of the parts that are read into memory
 _MOST_UNPACKED = 2 << 30  # bytes of all parts
 # Archives that unpack to much more than they are hold nothing that people wrote.
 _MOST_GROWTH, _SMALL = 200, 32 << 20
+_BLOCK = 1 << 16  # bytes that are unpacked at once
+# All that the formats know. A block of another one, which zipfile unpacks whole, may become gigabytes.
+_PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 # What zipfile raises for parts that are damaged, or packed in a way that it does not know.
-_DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, OSError)
+_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError)
 _OLD_OFFICE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
 
 class Archive:
-    """Reads parts within limits; sizes are looked at before anything is unpacked."""
+    """Reads parts within limits; sizes are looked at before anything is unpacked, and no part gives more than its size."""
 
     def __init__(self, path: pathlib.Path) -> None:
         self._path, self._bytes_read = path, 0
@@ -58,6 +60,11 @@ class Archive:
             raise InputError(f"'{self._path}' has two parts of the same name")
         if any(part.flag_bits & 1 for part in parts):
             raise InputError(f"'{self._path}' has a password; save it without one")
+        other = next((part for part in parts if part.compress_type not in _PACKINGS), None)
+        if other:
+            raise InputError(
+                f"'{self._path}': the part {other.filename} is packed in a way that can't be read (method {other.compress_type}), expected Deflate or "
+                "none; pack it as a usual ZIP archive")
 
     def names(self) -> list[str]:
         """Of all parts, in their order."""
@@ -72,11 +79,24 @@ class Archive:
             self._bytes_read += part.file_size
             if self._bytes_read > _MOST_READ:
                 raise InputError(f"'{self._path}' has more than {_MOST_READ:,} bytes of text and what belongs to it; divide the document")
-            return self._zip.read(part)
+            return b"".join(self._unpacked(part))
         except KeyError as error:
             raise InputError(f"'{self._path}' is no {self._path.suffix[1:]} file: it has no part {name}") from error
         except _DAMAGE as error:
             raise error if isinstance(error, InputError) else InputError(f"'{self._path}': the part {name} is damaged: {error}") from error
+
+    def _unpacked(self, part: zipfile.ZipInfo) -> Iterator[bytes]:
+        """The blocks of a part. zipfile looks at the checksum at its end, but unpacks all of it and then cuts it to its size."""
+        larger = copy.copy(part)
+        larger.file_size += _MOST_UNPACKED  # so that zipfile gives what is too much
+        size = 0
+        with self._zip.open(larger) as source:
+            while block := source.read(_BLOCK):
+                size += len(block)
+                if size > part.file_size:
+                    raise InputError(
+                        f"'{self._path}': the part {part.filename} unpacks to more than the {part.file_size:,} bytes that the archive names; pack it anew")
+                yield block
 
     def write(self, path: pathlib.Path, changed: Mapping[str, bytes]) -> None:
         """Writes the archive with some parts changed, in the same order and packed the same way."""
@@ -94,9 +114,9 @@ class Archive:
 
     def _copy(self, part: zipfile.ZipInfo, target: IO[bytes]) -> None:
         try:
-            with self._zip.open(part) as source:
-                shutil.copyfileobj(source, target, 1 << 20)
+            for block in self._unpacked(part):
+                target.write(block)
         except _DAMAGE as error:
-            if isinstance(error, OSError) and error.errno is not None:  # of the disk; that of a damaged part has no number
+            if isinstance(error, InputError) or isinstance(error, OSError) and error.errno is not None:  # of the disk; that of damage has no number
                 raise
             raise InputError(f"'{self._path}': the part {part.filename} is damaged: {error}") from error

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import polib
 from attend._errors import InputError
 from attend.documents._plain import read_tagged, write_tagged
+from attend.documents._po_syntax import count_messages, encoding_of
 from attend.documents._segment import Segment
 from attend.documents._xml import read_bytes
 
@@ -46,11 +47,18 @@ class PoDocument:
         self._line_end = "\r\n" if b"\r\n" in content else "\n"
         self._begins_empty = re.match(rb"(\xef\xbb\xbf)?#\r?\n", content) is not None  # by an empty comment, which polib writes always
         try:
-            self._catalogue = polib.pofile(str(path))  # which takes text, too, and looks whether it names a file
+            encoding = encoding_of(path, content)
+            count = count_messages(path, content, encoding)
+            self._catalogue = polib.pofile(str(path), encoding=encoding)  # which takes text, too, and looks whether it names a file
+        except InputError:
+            raise
         except (OSError, ValueError, IndexError, LookupError) as error:
             raise InputError(f"'{path}' is no PO that can be read: {' '.join(str(error).split())}") from error
         if not len(self._catalogue) and not self._catalogue.metadata and content.strip():
             raise InputError(f"'{path}' is no PO file: it has no message")
+        if len(self._catalogue) != count:  # such as the last one, with an empty comment behind it
+            raise InputError(
+                f"'{path}' is no PO that can be read: of {count} messages polib finds {len(self._catalogue)}; remove comments behind the last one")
         plurals = _PLURALS.search(self._catalogue.metadata.get("Plural-Forms", ""))
         self._plurals = min(int(plurals[1]), _MOST_PLURALS) if plurals else 2
         self._language, self._retranslate = options.target_language, options.retranslate

@@ -33,7 +33,8 @@ class _Served:
         return self._write(request)
 
     def _read(self, request: dict[str, Any]) -> dict[str, Any]:
-        self._document = read_document(request["path"], ReadingOptions(request["source_language"] or None, request["target_language"] or None))
+        options = ReadingOptions(request["source_language"] or None, request["target_language"] or None, names=("source", "target"))
+        self._document = read_document(request["path"], options)
         pathlib.Path(request["texts"]).write_text(json.dumps(self._document.texts), encoding="utf-8")
         return {"texts": len(self._document.texts)}
 

@@ -9,9 +9,10 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from attend._errors import InputError, UsageError
+from attend.documents._languages import other_language, same_language
 from attend.documents._segment import Segment
 from attend.documents._xml import (
-    XML_LANG, Inline, add_behind, fill, inherited, local_name, namespace, parse, read_bytes, read_inline, same_language, serialise, text_of)
+    XML_LANG, Inline, add_behind, fill, inherited, local_name, namespace, parse, read_bytes, read_inline, serialise, text_of)
 from lxml import etree
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ class XliffDocument:
             raise InputError(f"'{path}' is no XLIFF of version 1 or 2: its root is <{local_name(root)} version='{version}'>")
         self._is_2 = version.startswith("2")
         self._check_languages(path, options)
-        self._name_language(path, options.target_language)
+        self._name_language(path, options)
         self._segments: list[tuple[etree._Element, etree._Element, Segment]] = []  # (what it stands in, its source, the text)
         holders = "{*}segment" if self._is_2 else "{*}trans-unit"
         for holder in root.iter(holders):
@@ -85,26 +86,29 @@ class XliffDocument:
         self.texts = [segment.html for _, _, segment in self._segments]
 
     def _check_languages(self, path: pathlib.Path, options: ReadingOptions) -> None:
-        """Those of the document against those that were asked for."""
+        """Those of the document against those that were asked for, and its source's against the model's."""
         root = self._tree.getroot()
         names = ("srcLang", "trgLang") if self._is_2 else ("source-language", "target-language")
         for node in [root] if self._is_2 else root.iter("{*}file"):
-            for attribute, wanted in zip(names, (options.source_language, options.target_language), strict=True):
+            for attribute, wanted, option in zip(names, (options.source_language, options.target_language), options.names, strict=True):
                 found = node.get(attribute)
                 if found and wanted and not same_language(found, wanted):
                     raise UsageError(
-                        f"'{path}' says {attribute}=\"{found}\", expected {wanted}; use a model of these languages, name them as the file does "
-                        "(--source-language, --target-language), or change the file")
+                        f"'{path}' says {attribute}=\"{found}\", expected {wanted}; use a model of these languages, name it as the file does ({option}), "
+                        "or change the file")
+            found, own = node.get(names[0]), options.model_language
+            if found and own and not options.source_language and other_language(found, own):
+                raise UsageError(f"'{path}' says {names[0]}=\"{found}\", but the model translates from {own}; use a model for {found}, or change the file")
 
-    def _name_language(self, path: pathlib.Path, language: str | None) -> None:
+    def _name_language(self, path: pathlib.Path, options: ReadingOptions) -> None:
         """Where the document does not."""
         root = self._tree.getroot()
         nodes = [(root, "trgLang")] if self._is_2 else [(node, "target-language") for node in root.iter("{*}file")]
         for node, attribute in nodes:
-            if language and not node.get(attribute):
-                node.set(attribute, language)
+            if options.target_language and not node.get(attribute):
+                node.set(attribute, options.target_language)
         if self._is_2 and not root.get("trgLang"):
-            raise UsageError(f"'{path}' does not say into which language it is translated (trgLang); name it: target_language, or --target-language")
+            raise UsageError(f"'{path}' does not say into which language it is translated (trgLang); name it: {options.names[1]}")
 
     def _is_wanted(self, holder: etree._Element, *, retranslate: bool) -> bool:
         if inherited(holder, "translate") == "no" or holder.get("approved") == "yes":

@@ -214,12 +214,6 @@ def order_ranges(element: etree._Element, *identities: str) -> None:
                 each.attrib.update(own)
 
 
-def same_language(one: str, other: str) -> bool:
-    """de and de-AT are the same, de-AT and de-CH are not."""
-    a, b = one.lower().replace("_", "-"), other.lower().replace("_", "-")
-    return a == b or a.startswith(f"{b}-") or b.startswith(f"{a}-")
-
-
 def with_ancestor(node: etree._Element, names: frozenset[str]) -> bool:
     """Whether it stands in an element of one of these names."""
     return any(ancestor.tag in names for ancestor in node.iterancestors())

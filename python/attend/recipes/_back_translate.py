@@ -49,6 +49,7 @@ class BackTranslation:
         model = pathlib.Path(self.model).absolute()
         written = [steps.path(f"back.{number}") for number in range(len(self.text))]
         if any(f"translate {number}" not in steps.done for number in range(len(self.text))):  # what the training refuses, it refuses now
+            steps.expect(model, self.text)
             steps.check("train", *self._training([self.sources[0]] * len(self.text), [self.targets[0]] * len(self.text)), "--dry-run")
         for number, (file, output) in enumerate(zip(self.text, written)):
             steps.command(
@@ -57,6 +58,7 @@ class BackTranslation:
         steps.command(
             "train", "train", *self._training(written, self.text), "--output", steps.path("run"),
             reads=[self._recipe, *self.sources, *self.targets, *self.text])
+        steps.finish(steps.path("run/model"))
 
     @property
     def _recipe(self) -> pathlib.Path:

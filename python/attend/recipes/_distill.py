@@ -54,6 +54,7 @@ class Distillation:
             raise UsageError(f"n_best is {self.n_best}, expected at most beam_size, {self.beam_size}")
         steps = Steps(self.output, data_dir=self.data_dir, threads=self.threads, quiet=self.quiet)
         if any(f"translate {number}" not in steps.done for number in range(len(self.sources))):
+            steps.expect(self._teacher, [*self.sources, *self.targets])
             self._check(steps)
         written = [str(self._translate(steps, number)) for number in range(len(self.sources))]
         model = self._train(steps, written)
@@ -61,6 +62,7 @@ class Distillation:
         steps.command(
             "shortlist", "shortlist", "--model", model, *each("--source", self.sources), *each("--target", written),
             "--output", steps.path("shortlist.safetensors"), reads=list(self.sources), threads=False)
+        steps.finish(model)
 
     @property
     def _teacher(self) -> pathlib.Path:

@@ -13,7 +13,7 @@ import subprocess
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from attend._errors import RunError, UsageError
+from attend._errors import InputError, RunError, UsageError
 from attend._say import complain
 from attend._train import find_program
 from attend._whole import whole
@@ -46,6 +46,17 @@ class Steps:
         words = [command, *map(str, arguments)]
         more = [*(self.common if data_dir else ["--quiet"] * self.quiet), *self.threads * threads]
         self.call(name, words, lambda: self._start(name, words, more), reads=reads)
+
+    def expect(self, model: Path, files: Iterable[Path]) -> None:
+        """Raises InputError where the model directory or one of the files is not there, so that nothing is run in vain."""
+        for path, what in ((pathlib.Path(model) / "config.json", "a model directory"), *((self.data_dir / file, "a file of text") for file in files)):
+            if not path.exists():
+                raise InputError(f"'{path}' is missing, expected {what}; correct the name")
+
+    def finish(self, model: pathlib.Path) -> None:
+        """Says that there is no more to do."""
+        if not self.quiet:
+            complain(f"all steps are done: {model}")
 
     def check(self, command: str, *arguments: object) -> None:
         """Runs `attend command` for its errors alone; what it prints is for nobody, and it is never done."""
