@@ -10,8 +10,10 @@
 
 #include "attend/error.h"
 #include "base/edit_distance.h"
+#include "base/excerpt.h"
 #include "base/json.h"
 #include "base/thread_pool.h"
+#include "cli/file_windows.h"
 #include "cli/text_commands.h"
 #include "data/items.h"
 #include "media/fit_picture.h"
