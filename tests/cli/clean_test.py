@@ -205,7 +205,7 @@ def test_scores_of_two_models_choose_the_best(tmp_path):
         names = [write(tmp_path / f"one.{i}", [line]) for i, line in enumerate(pair)]
         there, back = cross_entropy(names), cross_entropy(names[::-1])
         scores.append(math.exp(-(abs(there - back) + (there + back) / 2)))
-    models = ("--model", MODEL, "--reverse-model", random_models.reverse_of(MODEL, tmp_path))
+    models = ("--model", MODEL, "--reverse-model", random_models.reverse_of(MODEL, tmp_path / "back"))
     order = sorted(range(len(pairs)), key=lambda i: -scores[i])
     for share, count in ((0.41, 2), (0.6, 3), (0.99, 4)):
         kept, reasons, _ = clean(tmp_path, pairs, *models, "--keep-best", share)
@@ -224,7 +224,7 @@ def test_a_share_keeps_the_whole_number_that_is_meant(tmp_path):
     """0.29 * 100 is a little less than 29, of which 28 were kept."""
     words = "lumi tavo keri paku neri dosa ilvo sane olin mipa".split()
     pairs = [(f"{one} {other}", one) for one in words for other in words]
-    models = ("--model", MODEL, "--reverse-model", random_models.reverse_of(MODEL, tmp_path))
+    models = ("--model", MODEL, "--reverse-model", random_models.reverse_of(MODEL, tmp_path / "back"))
     for share, count in ((0.29, 29), (0.295, 29), (0.57, 57)):
         kept, _, _ = clean(tmp_path, pairs, *models, "--keep-best", share)
         assert len(kept) == count
@@ -233,7 +233,7 @@ def test_a_share_keeps_the_whole_number_that_is_meant(tmp_path):
 def test_a_pair_beyond_learned_positions_is_dropped_alone(tmp_path):
     most = json.loads((LEARNED / "config.json").read_text(encoding="utf-8"))["model"]["encoder"]["max_positions"]
     pairs = [("lumi tavo", "keri paku"), ("lumi " * most, "keri paku " * most), ("dosa", "ilvo")]
-    kept, reasons, _ = clean(tmp_path, pairs, "--model", LEARNED, "--reverse-model", random_models.reverse_of(LEARNED, tmp_path), "--min-score", 1e-100, "--max-length", 0)
+    kept, reasons, _ = clean(tmp_path, pairs, "--model", LEARNED, "--reverse-model", random_models.reverse_of(LEARNED, tmp_path / "back"), "--min-score", 1e-100, "--max-length", 0)
     assert kept == [pairs[0], pairs[2]] and reasons == {2: "too_long"}
 
 

@@ -39,7 +39,7 @@ def test_what_does_not_go_together_is_refused(relative, tmp_path):
     refused(attend("translate", "--model", GOLDEN, "--model-weights", "1"), 2, "weights of models are for several, and one is given")
     refused(attend("translate", "--model", GOLDEN, relative, "--adapter", "x"), 2, "adapter is for one model")
     refused(attend("translate", "--model", GOLDEN, relative, "--shortlist", "x"), 2, "shortlist")
-    refused(attend("translate", "--model", GOLDEN, random_models.reverse_of(GOLDEN, tmp_path)), 2, "model 2", "from su to ka")
+    refused(attend("translate", "--model", GOLDEN, random_models.reverse_of(GOLDEN, tmp_path / "back")), 2, "model 2", "from su to ka")
     protecting = random_models.write_relative(tmp_path / "protecting", seed=0, target_order="right_to_left")
     refused(attend("translate", "--model", GOLDEN, protecting), 2, "model 2", "right to left", "expected left to right")
 

@@ -58,7 +58,7 @@ def test_the_best_by_the_weighted_sum_comes_first(lists, relative, language_mode
     for (number, text, score), *by_models in zip(rows, forward, channel, fluent, strict=True):
         features = [score, *by_models, len(text.split())]
         totals[number, text] = sum(weight * feature for weight, feature in zip(weights, features, strict=True))
-    models = ["--model", relative, "--reverse-model", random_models.reverse_of(GOLDEN, tmp_path), "--language-model", language_model, "--weights", *weights]
+    models = ["--model", relative, "--reverse-model", random_models.reverse_of(GOLDEN, tmp_path / "back"), "--language-model", language_model, "--weights", *weights]
     best = rerank(lists, *models).stdout.splitlines()
     assert len(best) == len(LINES)
     for number, text in enumerate(best):

@@ -15,10 +15,9 @@ SEED = 16  # one with which labels differ from word to word
 GOLDEN = pathlib.Path(__file__).resolve().parents[1] / "data/golden_v1"
 
 
-def reverse_of(model, folder):
-    """The same model, said to be of the other direction."""
-    back = folder / "back"
-    shutil.copytree(model, back)
+def reverse_of(model, back):
+    """Copies a model to `back`, said to be of the other direction."""
+    shutil.copytree(model, back, dirs_exist_ok=True)
     config = json.loads((back / "config.json").read_text(encoding="utf-8"))
     config["model"]["languages"].reverse()
     (back / "config.json").write_text(json.dumps(config), encoding="utf-8")

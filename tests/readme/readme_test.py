@@ -99,8 +99,9 @@ def test_the_page_of_translating(folder):
     shutil.copy(folder / "out.de", folder / "old.de")
     shutil.copy(folder / "test.en", folder / "all.en")
     (folder / "terms.tsv").write_text("house\tHaus\n", encoding="utf-8")
-    for name in ("first", "second", "backwards", "de-en"):
+    for name in ("first", "second", "backwards"):
         shutil.copytree(folder / "my-model/model", folder / name / "model")
+    random_models.reverse_of(folder / "my-model/model", folder / "de-en/model")
     (folder / "all.en.gz").write_bytes(gzip.compress((folder / "test.en").read_bytes()))
     for command in commands("docs/translating.md"):
         run(folder, command.replace("--max-updates 3000 --validate-every 500", "--max-updates 2 --validate-every 1"))
@@ -327,12 +328,10 @@ def test_the_page_of_small_models(folder):
             shutil.copy(folder / f"{name}.{side}", folder / f"DATA/{name}.{side}")
     pairs = zip(*((folder / f"train.{side}").read_text(encoding="utf-8").splitlines() for side in ("en", "de")))
     (folder / "raw.tsv.gz").write_bytes(gzip.compress("".join(f"{source}\t{target}\n" for source, target in pairs).encode()))
-    for name in ("en-de", "de-en", "big"):
+    for name in ("en-de", "big"):
         shutil.copytree(folder / "my-model/model", folder / name / "model", dirs_exist_ok=True)
-    reverse = folder / "de-en/model/config.json"
-    config = json.loads(reverse.read_text(encoding="utf-8"))
-    config["model"]["languages"] = ["de", "en"]
-    reverse.write_text(json.dumps(config), encoding="utf-8")
+    random_models.reverse_of(folder / "my-model/model", folder / "de-en/model")
+    shutil.rmtree(folder / "tuned", ignore_errors=True)  # of the page of training
     recipe = (folder / "my.toml").read_text(encoding="utf-8")
     (folder / "en-de.toml").write_text(recipe, encoding="utf-8")
     (folder / "recipes").mkdir()
