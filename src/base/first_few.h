@@ -12,18 +12,18 @@
 
 namespace attend {
 
-inline constexpr std::ptrdiff_t kNamed = 5;
+inline constexpr std::ptrdiff_t kNamedReasons = 5;
 
 // The first five reasons: "a.png: ...; b.png: ... and 12 more". `reason_of` gives that of each.
-// `total`: how many there are, where `all` has the first kNamed alone.
+// `total`: how many there are, where `all` has the first kNamedReasons alone.
 template <class Range, class ReasonOf = std::identity>
 std::string FirstFew(const Range& all, ReasonOf reason_of = {}, std::ptrdiff_t total = 0) {
   std::string text;
-  for (const auto& each : all | std::views::take(kNamed)) {
+  for (const auto& each : all | std::views::take(kNamedReasons)) {
     if (!text.empty()) text += "; ";
     text += std::invoke(reason_of, each);
   }
-  const std::ptrdiff_t more = std::max(total, std::ssize(all)) - kNamed;
+  const std::ptrdiff_t more = std::max(total, std::ssize(all)) - kNamedReasons;
   return more > 0 ? fmt::format("{} and {} more", text, more) : text;
 }
 

@@ -16,7 +16,7 @@ void Unreadable::Count(const std::string& error) {
   ++all_;
   if (error.empty()) return;
   ++unreadable_;
-  if (std::ssize(first_) < kNamed) first_.push_back(error);
+  if (std::ssize(first_) < kNamedReasons) first_.push_back(error);
 }
 
 void Unreadable::Tell(const std::string& one, const std::string& lacks, const Log& log) const {

@@ -10,6 +10,7 @@
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/python_package.h"
+#include "model/config_file.h"
 #include "model/model_directory.h"
 #include "model/quantize.h"
 #include "tasks/loaded_model.h"
@@ -154,7 +155,7 @@ void CheckLanguages(const RecipeText& text, const std::string& directory, const 
   if (!std::filesystem::exists(std::filesystem::path(directory) / "config.json")) return;
   ModelConfig trained;
   trained.languages = text.languages;
-  check(trained, LoadModel(directory)->config, fmt::format("that of --{} '{}'", option, directory));
+  check(trained, ReadConfig(directory).model, fmt::format("that of --{} '{}'", option, directory));
 }
 
 void CheckDistillation(const DistillOptions& options, const RecipeText& text,

@@ -114,23 +114,27 @@ void AddFeature(const Hypotheses& hypotheses, std::vector<Features>* features, c
 
 void AddTranslationScores(const RerankOptions& options, const Hypotheses& hypotheses,
                           const CommonOptions& common, std::vector<Features>* features) {
-  ModelConfig first;  // of the first model, once there is one
-  const auto add = [&](const std::string& directory, const char* option,
-                       const std::vector<std::string>& from, const std::vector<std::string>& to,
-                       auto check) {
-    const auto model = LoadOption(directory, option, "translation", options.type);
-    check(first, model->config(), fmt::format("that of --{} '{}'", option, directory));
-    if (first.languages.empty() && &from == &hypotheses.sources) first = model->config();
+  const auto add = [&](const std::shared_ptr<const LoadedModel>& model,
+                       const std::vector<std::string>& from, const std::vector<std::string>& to) {
     const Scorer scorer(model, common.ThreadCount());
     AddFeature(hypotheses, features, [&](size_t first, size_t count) {
       return scorer.Score(std::span(from).subspan(first, count),
                           std::span(to).subspan(first, count));
     });
   };
-  for (const std::string& directory : options.model)
-    add(directory, "model", hypotheses.sources, hypotheses.texts, CheckSameDirection);
-  for (const std::string& directory : options.reverse_model)
-    add(directory, "reverse-model", hypotheses.texts, hypotheses.sources, CheckOppositeDirection);
+  ModelConfig first;  // of the first model that names its languages
+  for (const std::string& directory : options.model) {
+    const auto model = LoadOption(directory, "model", "translation", options.type);
+    CheckSameDirection(first, model->config(), fmt::format("that of --model '{}'", directory));
+    if (first.languages.empty()) first = model->config();
+    add(model, hypotheses.sources, hypotheses.texts);
+  }
+  for (const std::string& directory : options.reverse_model) {
+    const auto model = LoadOption(directory, "reverse-model", "translation", options.type);
+    CheckOppositeDirection(first, model->config(),
+                           fmt::format("that of --reverse-model '{}'", directory));
+    add(model, hypotheses.texts, hypotheses.sources);
+  }
 }
 
 // The features of all hypotheses, in the order that `weights` has.
