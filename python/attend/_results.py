@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import pathlib
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from attend._errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -293,6 +296,46 @@ class TextAttention(NamedTuple):
 
     pieces: list[str]  # as the model reads the text: bos first; an encoder's end with eos
     weights: NDArray[numpy.float32]  # [layers, heads, queries, keys], rows that sum to 1
+
+
+class InputAttention(NamedTuple):
+    """What a model looks at in an input, whose shape is that of a map: [rows, columns] of a picture's squares, else [pieces] or [links]."""
+
+    # What each head gives, by what the class is read from: [layers, heads, *shape].
+    heads: NDArray[numpy.float32]
+    # How much of each comes through all layers: attention rollout (Abnar and Zuidema 2020, section 3). [*shape]
+    rollout: NDArray[numpy.float32]
+
+
+class ItemAttention(NamedTuple):
+    """What the summary of an item looks at. R rows: the summary itself, `pieces`, the picture's squares, row by row, and `links`."""
+
+    pieces: list[str]  # of the text, as the model reads it; none: no text
+    squares: tuple[int, int]  # rows and columns of them; 0 and 0: no picture
+    links: list[str]  # each once
+    heads: NDArray[numpy.float32]  # what each head gives, [layers, heads, R]; sums to 1
+    rollout: NDArray[numpy.float32]  # how much of each row comes through all layers, [R]; sums to 1
+
+    def of(self, part: Literal["summary", "text", "picture", "links"]) -> InputAttention:
+        """That of one part's rows."""
+        rows, columns = self.squares
+        shapes = {"summary": (1,), "text": (len(self.pieces),), "picture": (rows, columns), "links": (len(self.links),)}
+        first = 0
+        for name, shape in shapes.items():
+            end = first + math.prod(shape)
+            if name == part:
+                heads = self.heads[..., first:end]
+                return InputAttention(heads.reshape(*heads.shape[:2], *shape), self.rollout[first:end].reshape(shape))
+            first = end
+        raise UsageError(f"part is {part!r}, expected summary, text, picture or links")
+
+
+class RecordingAttention(NamedTuple):
+    """What the words of a segment look at in its sound, which columns divide evenly in time: the decoder's cross-attention."""
+
+    segment: TranscriptSegment  # with its words
+    mean: NDArray[numpy.float32]  # of all heads of the layer that the words' times are read from, [words, columns]
+    heads: NDArray[numpy.float32]  # [layers, heads, words, columns]
 
 
 class MetricScore(float):

@@ -1,13 +1,9 @@
 #include "python/module/attention.h"
 
-#include <nanobind/ndarray.h>
-
 #include <atomic>
-#include <memory>
 #include <utility>
 
 #include "python/module/bindings.h"
-#include "python/module/interpreter.h"
 #include "python/module/texts.h"
 #include "python/module/windows.h"
 
@@ -15,15 +11,7 @@ namespace attend {
 namespace nb = nanobind;
 
 nb::object ArrayOf(DenseAttention attention) {
-  auto owned = std::make_unique<std::vector<float>>(std::move(attention.weights));
-  float* const data = owned->data();
-  const nb::capsule owner(owned.get(), [](void* weights) noexcept {
-    delete static_cast<std::vector<float>*>(weights);
-  });
-  owned.release();
-  using Array = nb::ndarray<nb::numpy, float, nb::ndim<4>, nb::c_contig>;
-  NewFromPython([] { return PyImport_ImportModule("numpy"); });  // which the cast then finds
-  return nb::cast(Array(data, 4, attention.shape.data(), owner));
+  return ArrayOf(std::move(attention.weights), attention.shape);
 }
 
 nb::list StrsOf(const std::vector<std::string>& texts) {

@@ -4,15 +4,29 @@
 
 #include <nanobind/nanobind.h>
 
+#include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "python/module/arrays.h"
 #include "python/module/model_runner.h"
 
 namespace attend {
 
-// A NumPy array, which takes over the weights as they lie in memory.
+// A NumPy array.
 nanobind::object ArrayOf(DenseAttention attention);
+
+// Maps [layers][heads][...] of one shape as one array, with `map` as the shape of each.
+template <class Number>
+nanobind::object ArrayOf(const std::vector<std::vector<std::vector<Number>>>& maps,
+                         std::vector<size_t> map) {
+  std::vector<float> values;
+  for (const auto& heads : maps)
+    for (const auto& each : heads) values.insert(values.end(), each.begin(), each.end());
+  map.insert(map.begin(), {maps.size(), maps.empty() ? 0 : maps[0].size()});
+  return ArrayOf(std::move(values), map);
+}
 
 nanobind::list StrsOf(const std::vector<std::string>& texts);
 

@@ -4,8 +4,13 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <atomic>
+#include <span>
+
 #include "attend/classifier.h"
 #include "attend/error.h"
+#include "python/module/arrays.h"
+#include "python/module/attention.h"
 #include "python/module/bindings.h"
 #include "python/module/interpreter.h"
 #include "python/module/making.h"
@@ -14,6 +19,8 @@
 #include "python/module/texts.h"
 #include "python/module/vector_rows.h"
 #include "python/module/windows.h"
+#include "tasks/fusion/item_attention.h"
+#include "tasks/fusion/item_reader.h"
 
 namespace attend {
 namespace nb = nanobind;
@@ -117,6 +124,20 @@ nb::object EmbedItems(const Runner<ItemClassifier>& self, const nb::iterable& it
   return std::move(rows).ToNumpy(/*one=*/false);
 }
 
+nb::object AttentionOfGiven(const Runner<ItemClassifier>& self, const nb::handle& given) {
+  const ClassifiedItem item = ItemOf(given);
+  ItemAttention found;
+  Windows().Run(
+      [&](const std::atomic<bool>*) { found = AttentionOfItem(ItemReader(self.loaded), item); });
+  const int64_t patch = self.loaded->config().fusion->patches.patch;
+  const size_t rows = found.rows.rollout.size();
+  return Make(PythonClass(kResultsModule, "ItemAttention"), StrsOf(found.pieces),
+              nb::make_tuple(found.picture.height / patch, found.picture.width / patch),
+              StrsOf(found.links), ArrayOf(found.rows.heads, {rows}),
+              ArrayOf(std::vector<float>(found.rows.rollout.begin(), found.rows.rollout.end()),
+                      std::span(&rows, 1)));
+}
+
 }  // namespace
 
 void BindItems(nb::module_& module) {
@@ -143,6 +164,10 @@ void BindItems(nb::module_& module) {
            "themselves; `of` is \"text\" or \"picture\". Each has length 1, both share one space,\n"
            "and the product of a text's and a picture's tells how well they go together. For\n"
            "models that were trained with a fusion.shared_width.")
+      .def("attention", &AttentionOfGiven, nb::arg("item"),
+           nb::sig("def attention(self, item: collections.abc.Mapping[str, typing.Any]) -> "
+                   "attend._results.ItemAttention"),
+           "What the summary of an item, which its class is read from, looks at.")
       .def_prop_ro(
           "shared_width",
           [](const Runner<ItemClassifier>& self) { return self.task.shared_width(); },

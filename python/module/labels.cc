@@ -5,12 +5,15 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <utility>
 
 #include "attend/classifier.h"
 #include "attend/error.h"
 #include "attend/tagger.h"
-#include "base/files.h"
-#include "media/picture_codec.h"
+#include "media/fit_picture.h"
+#include "python/module/arrays.h"
 #include "python/module/attention.h"
 #include "python/module/bindings.h"
 #include "python/module/interpreter.h"
@@ -20,6 +23,8 @@
 #include "python/module/pictures.h"
 #include "python/module/texts.h"
 #include "python/module/windows.h"
+#include "tasks/classification/picture_attention.h"
+#include "tasks/encoder_attention.h"
 
 namespace attend {
 namespace nb = nanobind;
@@ -84,6 +89,23 @@ nb::list ClassifyPictures(const Runner<Classifier>& self, const nb::object& pict
     for (const Classification& each : found) results.append(ResultOf(each));
   });
   return results;
+}
+
+nb::object AttentionOverPicture(const Runner<Classifier>& self, const nb::handle& picture) {
+  if (!self.task.reads_pictures())
+    throw Error(ErrorKind::kUsage, "picture_attention is for a model that reads pictures");
+  std::string name = "the picture";
+  const std::string file = PictureOf(picture, &name);
+  const ModelConfig& config = self.loaded->config();
+  PictureAttention found;
+  Windows().Run([&](const std::atomic<bool>*) {
+    const Picture read = DecodeFitted(file, name, *config.patches);
+    found = PictureAttentionOf(AttentionOfPicture(*self.loaded, read.pixels), config);
+  });
+  const std::vector<size_t> map = {static_cast<size_t>(found.rows),
+                                   static_cast<size_t>(found.columns)};
+  return Make(PythonClass(kResultsModule, "InputAttention"), ArrayOf(found.heads, map),
+              ArrayOf(std::move(found.rollout), map));
 }
 
 nb::list TagAllWords(const Runner<Tagger>& self,
@@ -193,6 +215,10 @@ void BindLabels(nb::module_& module) {
                        .c_str()),
            "The classes of pictures, with a model that reads pictures: paths of PNG or JPEG files, "
            "or their bytes.")
+      .def("picture_attention", &AttentionOverPicture, nb::arg("picture"),
+           nb::sig("def picture_attention(self, picture: str | os.PathLike[str] | bytes) -> "
+                   "attend._results.InputAttention"),
+           "What a model of pictures looks at in a PNG or JPEG file, or its bytes.")
       .def_prop_ro(
           "reads_pictures",
           [](const Runner<Classifier>& self) { return self.task.reads_pictures(); },

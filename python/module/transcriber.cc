@@ -5,10 +5,14 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <memory>
+#include <atomic>
+#include <cstddef>
+#include <utility>
 
 #include "attend/error.h"
 #include "attend/translator.h"
+#include "python/module/arrays.h"
+#include "python/module/attention.h"
 #include "python/module/bindings.h"
 #include "python/module/interpreter.h"
 #include "python/module/making.h"
@@ -17,6 +21,7 @@
 #include "python/module/paths.h"
 #include "python/module/texts.h"
 #include "python/module/windows.h"
+#include "tasks/transcription/attended_recording.h"
 #include "tasks/transcription/transcription_options.h"
 
 namespace attend {
@@ -54,17 +59,18 @@ std::vector<float> SamplesOf(const nb::object& given) {
           .c_str());
 }
 
+nb::object SegmentOf(const TranscriptSegment& segment) {
+  const nb::object make_word = PythonClass(kResultsModule, "TimedWord");
+  nb::list words;
+  for (const TimedWord& word : segment.words)
+    words.append(Make(make_word, StrOf(word.text), word.begin, word.end));
+  return Make(PythonClass(kResultsModule, "TranscriptSegment"), segment.begin, segment.end,
+              StrOf(segment.hypotheses[0].text), nb::tuple(words));
+}
+
 nb::tuple SegmentsOf(const Transcription& found) {
-  const nb::object make = PythonClass(kResultsModule, "TranscriptSegment"),
-                   make_word = PythonClass(kResultsModule, "TimedWord");
   nb::list segments;
-  for (const TranscriptSegment& each : found.segments) {
-    nb::list words;
-    for (const TimedWord& word : each.words)
-      words.append(Make(make_word, StrOf(word.text), word.begin, word.end));
-    segments.append(
-        Make(make, each.begin, each.end, StrOf(each.hypotheses[0].text), nb::tuple(words)));
-  }
+  for (const TranscriptSegment& each : found.segments) segments.append(SegmentOf(each));
   return nb::tuple(segments);
 }
 
@@ -119,21 +125,36 @@ nb::object TranscribeSamples(const Runner<Transcriber>& self, const nb::object& 
 nb::object EmbedFiles(const Runner<Transcriber>& self, const nb::object& paths, bool normalize) {
   const std::vector<std::string> names = PathsOf(paths);
   const auto width = static_cast<size_t>(self.task.width());
-  auto values = std::make_unique<std::vector<float>>();
+  std::vector<float> values;
   InWindows(names, [&](std::span<const std::string> window, Windows* windows) {
     windows->Run([&](const std::atomic<bool>* stop) {
       for (const auto& [values_D, error] : self.task.EmbedFiles(window, {normalize, stop})) {
         if (!error.empty()) throw Error(ErrorKind::kInput, error);
-        values->insert(values->end(), values_D.begin(), values_D.end());
+        values.insert(values.end(), values_D.begin(), values_D.end());
       }
     });
   });
-  float* const data = values->data();
-  const nb::capsule owner(
-      values.get(), [](void* held) noexcept { delete static_cast<std::vector<float>*>(held); });
-  values.release();
-  NewFromPython([] { return PyImport_ImportModule("numpy"); });  // which the cast then finds
-  return nb::cast(nb::ndarray<nb::numpy, float, nb::ndim<2>>(data, {names.size(), width}, owner));
+  const size_t shape[] = {names.size(), static_cast<size_t>(self.task.width())};
+  return ArrayOf(std::move(values), shape);
+}
+
+nb::list AttentionOfRecording(const Runner<Transcriber>& self, const nb::object& given) {
+  const std::string path = PathOf(given);
+  AttendedRecording attended;
+  Windows().Run([&](const std::atomic<bool>*) {
+    attended = AttendRecording(self.loaded, path, static_cast<int>(self.loading.threads), {});
+  });
+  const nb::object make = PythonClass(kResultsModule, "RecordingAttention");
+  nb::list segments;
+  for (size_t i = 0; i < attended.attention.size(); ++i) {
+    SegmentAttention& attention = attended.attention[i];
+    const std::vector<TimedWord>& words = attended.found.segments[i].words;
+    const std::vector<size_t> map = {words.size(), static_cast<size_t>(attention.columns)};
+    segments.append(Make(make, SegmentOf(attended.found.segments[i]),
+                         ArrayOf(std::move(attention.mean_WC), map),
+                         ArrayOf(attention.heads_WC, map)));
+  }
+  return segments;
 }
 
 }  // namespace
@@ -178,6 +199,11 @@ void BindTranscriber(nb::module_& module) {
            "The vectors [recordings, width] of files: the mean of the encoder's rows, of all "
            "segments of a\nlong recording. `normalize`: to length 1. Raises InputError naming the "
            "first that can't be\nread, or that is silent.")
+      .def("attention", &AttentionOfRecording, nb::arg("path"),
+           nb::sig("def attention(self, path: str | os.PathLike[str]) -> "
+                   "list[attend._results.RecordingAttention]"),
+           "What the words of a file's transcript look at in its sound, segment by segment. Raises "
+           "InputError for\na file that can't be read, or that is silent.")
       .def_prop_ro(
           "width", [](const Runner<Transcriber>& self) { return self.task.width(); },
           nb::sig("def width(self, /) -> int"), "The length of a recording's vector.")

@@ -238,6 +238,11 @@ def test_attention_is_that_of_transformers(model, directory, tmp_path):
     assert (found["rows"], found["columns"], found["name"]) == (6, 6, "a.png")
     numpy.testing.assert_allclose(found["heads"], [weights[0, :, 0, 1:].numpy() for weights in layers], atol=1e-5)
     numpy.testing.assert_allclose(found["rollout"], rollout[0, 1:].numpy(), atol=1e-5)
+    seen = attend.load(directory).picture_attention(tmp_path / "a.png")
+    assert seen.heads.shape == (3, 4, 6, 6) and seen.rollout.shape == (6, 6)
+    numpy.testing.assert_array_equal(seen.heads.reshape(3, 4, 36), numpy.float32(found["heads"]))
+    numpy.testing.assert_array_equal(seen.rollout.ravel(), numpy.float32(found["rollout"]))
+    numpy.testing.assert_array_equal(attend.load(directory).picture_attention(as_png(pixels)).heads, seen.heads)
     kind, _, encoded = found["picture"].partition(",")
     assert kind == "data:image/png;base64"
     numpy.testing.assert_array_equal(numpy.asarray(Image.open(io.BytesIO(base64.b64decode(encoded)))), pixels)

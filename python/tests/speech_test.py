@@ -135,6 +135,11 @@ def test_attention_is_that_of_plain_pytorch(folder, directory, tmp_path):
         rows = [weights_HTS[:, [first + i for i, each in enumerate(words) if each == word]].mean(1) for word in range(words[-1] + 1)]
         assert torch.allclose(torch.tensor(heads), torch.stack(rows, 1), atol=1e-5)
     assert torch.allclose(torch.tensor(found["mean"]), torch.tensor(found["heads"][-1]).mean(0), atol=1e-6)
+    (seen,) = attend.load(directory).attention(path)
+    assert [word.text for word in seen.segment.words] == [word["text"] for word in found["words"]]
+    assert (seen.mean == numpy.float32(found["mean"])).all() and (seen.heads == numpy.float32(found["heads"])).all()
+    with pytest.raises(attend.Error, match="gone"):
+        attend.load(directory).attention(tmp_path / "gone.wav")
 
 
 def test_vectors_are_those_of_plain_pytorch(folder, directory, interview, tmp_path):

@@ -42,6 +42,10 @@ words: list[attend.LabelledText] = [*attend.Tagger("model").tag_words(["a", "b"]
 sentences: list[attend.TaggedText] = attend.Tagger("model").tag_words([["a", "b"], ["c"]])
 looks: attend.TextAttention = attend.Classifier("model").attention("a")
 heads: int = generator.attention("a").weights.shape[1] + attend.Encoder("model").attention("a").weights.shape[1] + len(looks.pieces)
+squares: attend.InputAttention = attend.Classifier("model").picture_attention("a.png")
+seen: attend.ItemAttention = attend.ItemClassifier("model").attention({"text": "a"})
+shares: int = squares.heads.shape[0] + seen.of("picture").rollout.shape[0]
+heard: attend.RecordingAttention = attend.Transcriber("model").attention("a.wav")[0]
 label: str = attend.Classifier("model").classify("a").label
 encoder = attend.Encoder("model", threads=2)
 token: str = encoder.fill("a [MASK]", top=3).masks[0][0].token + encoder.fill(["[MASK]"])[0].text

@@ -50,6 +50,8 @@ def test_wrong_estimators_are_refused(tmp_path, estimator):
             (("--model", MODEL, "--estimator", f"other={estimator}"), 2, "no model is named 'other', expected one of "),
             (("--model", MODEL, "--model", f"b={MODEL}", "--estimator", estimator), 2, "expected NAME=DIRECTORY"),
             (("--model", MODEL, "--estimator", MODEL), 2, "is a model of translation, expected one of classification"),
+            (("--model", f"c={estimator}", "--model", MODEL, "--estimator", f"c={estimator}"), 2, "the task of the model 'c' is classification, expected a model"),
+            (("--model", f"c={estimator}", "--shortlist", words), 2, "the task of the model 'c' is classification, expected a model"),
             (("--model", MODEL, "--estimator", words), 3, "has the label 'good'")):
         done = failed_start(*map(str, arguments))
         assert done.returncode == status and error in done.stderr, done.stderr

@@ -14,9 +14,7 @@
 #include "cli/attention_view/html_page.h"
 #include "cli/svg_text.h"
 #include "media/picture_codec.h"
-#include "media/sound.h"
-#include "media/sound_frames.h"
-#include "tasks/transcription/timed_words.h"
+#include "tasks/transcription/attended_recording.h"
 
 namespace attend {
 namespace {
@@ -46,6 +44,11 @@ std::string InkUrl(Picture spectrogram) {
   for (uint8_t& pixel : spectrogram.pixels) pixel = static_cast<uint8_t>(255 - pixel);
   return PngDataUrl(spectrogram);
 }
+
+struct RecordingView {
+  std::string name;
+  AttendedRecording recording;
+};
 
 // One segment, one layer.
 class RecordingDrawing {
@@ -145,16 +148,17 @@ class RecordingDrawing {
 
 std::string RecordingToSvg(const RecordingView& view, const ModelConfig& config, int64_t segment,
                            int64_t layer) {
-  const TranscriptSegment& shown = view.found.segments[segment];
+  const TranscriptSegment& shown = view.recording.found.segments[segment];
   if (shown.words.empty()) throw Error(ErrorKind::kInput, "the segment has no word to draw");
-  RecordingDrawing drawing(shown, view.attention[segment]);
+  RecordingDrawing drawing(shown, view.recording.attention[segment]);
   drawing.AddSpectrogram();
   drawing.AddMean();
   drawing.AddHeads(layer);
   const std::string title =
       fmt::format("What each word looks at, layer {} of {}", layer + 1, config.decoder->layers);
-  const std::string part = fmt::format("segment {} of {}: {:.1f} to {:.1f} s", segment + 1,
-                                       view.found.segments.size(), shown.begin, shown.end);
+  const std::string part =
+      fmt::format("segment {} of {}: {:.1f} to {:.1f} s", segment + 1,
+                  view.recording.found.segments.size(), shown.begin, shown.end);
   const std::string header = fmt::format(
       R"(<text x="{0}" y="36" font-size="19" font-weight="600">{1}</text>)"
       R"(<text x="{0}" y="58" font-size="13">{2}<tspan fill="#667080"> {3}</tspan></text>)"
@@ -166,43 +170,18 @@ std::string RecordingToSvg(const RecordingView& view, const ModelConfig& config,
 
 std::string RecordingToHtml(const RecordingView& view, const ModelConfig& config, int64_t segment,
                             int64_t layer) {
-  Json data = RecordingAttentionToJson(config, view.found.segments, view.attention);
+  Json data =
+      RecordingAttentionToJson(config, view.recording.found.segments, view.recording.attention);
   data["segment"] = segment;
   data["layer"] = layer;
-  return HtmlPage(
-      "spectrogram_attention.html",
-      {"attention.css", "spectrogram_attention.css", "spectrogram_attention.js"},
-      {{"NAME", EscapeMarkup(view.name)}, {"TEXT", EscapeMarkup(view.found.hypotheses[0].text)}},
-      data);
+  return HtmlPage("spectrogram_attention.html",
+                  {"attention.css", "spectrogram_attention.css", "spectrogram_attention.js"},
+                  {{"NAME", EscapeMarkup(view.name)},
+                   {"TEXT", EscapeMarkup(view.recording.found.hypotheses[0].text)}},
+                  data);
 }
 
 }  // namespace
-
-RecordingView ViewRecording(const std::shared_ptr<const LoadedModel>& loaded,
-                            const std::string& path, int threads, const AttentionBounds& bounds) {
-  const Transcriber transcriber(loaded, threads);
-  const SoundFrames frames(*loaded->config().frames);
-  const Sound sound = Resample(ReadSound(path), transcriber.rate());
-  const RecordingSamples recording{sound.samples, sound.rate};
-  RecordingView view{.name = std::filesystem::path(path).filename().string(),
-                     .found = transcriber.Transcribe({&recording, 1})[0],
-                     .attention = {}};
-  if (view.found.segments.empty())
-    throw Error(ErrorKind::kInput, fmt::format("'{}' is silent", path));
-  view.attention.resize(std::min(bounds.segments, std::ssize(view.found.segments)));
-  ForcedDecoding decoding;
-  for (size_t i = 0; i < view.attention.size(); ++i) {
-    TranscriptSegment& segment = view.found.segments[i];
-    const auto place = [&](double seconds) {
-      return static_cast<size_t>(std::llround(seconds * static_cast<double>(sound.rate)));
-    };
-    const auto samples =
-        std::span(sound.samples)
-            .subspan(place(segment.begin), place(segment.end) - place(segment.begin));
-    AddWords(*loaded, frames, samples, {&view.attention[i], bounds}, &decoding, &segment);
-  }
-  return view;
-}
 
 std::string DrawRecording(const std::shared_ptr<const LoadedModel>& loaded, const std::string& path,
                           int threads, const std::string& file, int64_t segment, int64_t layer) {
@@ -214,8 +193,9 @@ std::string DrawRecording(const std::shared_ptr<const LoadedModel>& loaded, cons
     bounds.segments = segment;
     bounds.numbers = AttentionBounds::kNone;
   }
-  const RecordingView view = ViewRecording(loaded, path, threads, bounds);
-  const int64_t last = std::ssize(view.attention);
+  const RecordingView view{std::filesystem::path(path).filename().string(),
+                           AttendRecording(loaded, path, threads, bounds)};
+  const int64_t last = std::ssize(view.recording.attention);
   if (segment > last) {
     throw Error(ErrorKind::kUsage,
                 fmt::format("--segment is {}, expected 1 to {}, the last that there is to see",
@@ -223,7 +203,8 @@ std::string DrawRecording(const std::shared_ptr<const LoadedModel>& loaded, cons
   }
   if (page) return RecordingToHtml(view, config, segment - 1, layer_index);
   if (file.ends_with(".svg")) return RecordingToSvg(view, config, segment - 1, layer_index);
-  Json json = SegmentAttentionToJson(view.found.segments[segment - 1], view.attention[segment - 1]);
+  Json json = SegmentAttentionToJson(view.recording.found.segments[segment - 1],
+                                     view.recording.attention[segment - 1]);
   json["name"] = view.name;
   json["alignment_layer"] = config.AlignmentLayer();
   return Dump(json) + "\n";

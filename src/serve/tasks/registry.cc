@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "attend/error.h"
 #include "serve/tasks/classification/classification.h"
 #include "serve/tasks/embeddings/embeddings.h"
@@ -22,6 +24,21 @@ struct ServedTask {
                                         WorkPool* pool);
 };
 
+// Options that name models of translation, of which this is none.
+void CheckTakesNone(const ServedModel& model, const ServeOptions& options) {
+  for (const auto& [option, all] :
+       {std::pair("shortlist", &options.shortlist), std::pair("estimator", &options.estimator)}) {
+    for (const std::string& given : *all) {
+      const std::string name = NameAndPath(given).first;
+      if (!name.empty() && name != model.name()) continue;
+      throw Error(ErrorKind::kUsage,
+                  fmt::format("{} is '{}', but the task of the model '{}' is {}, expected a model "
+                              "of translation",
+                              option, given, model.name(), model.config().task));
+    }
+  }
+}
+
 constexpr ServedTask kTasks[] = {{"classification", ServeClassification},
                                  {"fusion", ServeFusion},
                                  {"language_model", ServeLanguageModel},
@@ -37,7 +54,10 @@ std::shared_ptr<ServedModel> ServeModel(const ModelToServe& model, const ServeOp
                                         WorkPool* pool) {
   const std::string& needed = model.loaded->config().task;
   for (const ServedTask& task : kTasks) {
-    if (needed == task.name) return task.serve(model, options, pool);
+    if (needed != task.name) continue;
+    std::shared_ptr<ServedModel> served = task.serve(model, options, pool);
+    if (needed != "translation") CheckTakesNone(*served, options);
+    return served;
   }
   throw Error(ErrorKind::kUsage, fmt::format("the task of the model in '{}' is {}, which is not "
                                              "served",
