@@ -4,7 +4,7 @@
 # compiler or instruction set to the next unless the kernel says so.
 function(attend_compile_options target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
-  target_compile_options(${target} PRIVATE -Wall -Wextra -Wno-missing-field-initializers -Wno-restrict -ffp-contract=off)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wno-missing-field-initializers $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict> -ffp-contract=off)
   if(CMAKE_UNITY_BUILD)  # g++ takes the one file's parts for headers, whose unnamed namespaces would be a mistake
     target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
   endif()

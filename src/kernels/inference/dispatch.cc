@@ -9,6 +9,7 @@
 #include "attend/error.h"
 
 #if defined(__x86_64__) && defined(__linux__)
+#include <cpuid.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #elif defined(__aarch64__) && defined(__linux__)
@@ -24,11 +25,16 @@ namespace {
 // this process use them.
 bool HasTiles() {
 #if defined(__linux__) && !defined(ATTEND_EMULATED_AVX512)
+  // By CPUID, since Clang 16 does not know their names.
+  constexpr uint32_t kAmxBf16 = 1U << 22, kAmxInt8 = 1U << 25, kAmx = kAmxBf16 | kAmxInt8;
+  const auto has_amx = [] {
+    uint32_t eax = 0, ebx = 0, ecx = 0, edx = 0;
+    return __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) != 0 && (edx & kAmx) == kAmx;
+  };
   constexpr int64_t kRequestPermission = 0x1023, kTileData = 18;  // of arch_prctl
-  static const bool has =
-      __builtin_cpu_supports("amx-int8") && __builtin_cpu_supports("amx-bf16") &&
-      __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512bf16") &&
-      syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+  static const bool has = has_amx() && __builtin_cpu_supports("avx512vnni") &&
+                          __builtin_cpu_supports("avx512bf16") &&
+                          syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
   return has;
 #else
   return false;
