@@ -17,9 +17,8 @@ InputLayer::InputLayer(const WeightSource& weights, const EncoderShape& shape)
   learned_ = weights.tensors.Find(name + ".positions.weight");
   if (config_.embedding_norm) norm_.emplace(weights, name + ".embedding_norm", config_);
   if (shape.patches) {
-    patches_.emplace();
-    patches_->product = Linear(weights, {name + ".patches.weight"});
-    patches_->patch_size = shape.patches->patch_size();
+    patches_ = Patches{.product = Linear(weights, {name + ".patches.weight"}),
+                       .patch_size = shape.patches->patch_size()};
     if (shape.patches->class_token)
       patches_->class_token_D = weights.tensors.Get(name + ".patches.class_token").f32();
     return;
