@@ -77,6 +77,31 @@ def test_an_item_gets_the_same_bits_whatever_is_beside_it(server):
     assert ask(server, ITEMS[0]) == [{name: together[0][name] for name in ("classes", "cut")}]
 
 
+def test_vectors_of_texts_and_pictures_are_those_of_the_program(server, model, lines):
+    """At /v1/embeddings, whatever shares the batch: `input` has the texts' vectors, `picture` the pictures'."""
+    for name, of, given in (("input", "text", [text for text in (item.get("text") for item in ITEMS) if text]),
+                            ("picture", "picture", [item["picture"] for item in ITEMS if "picture" in item])):
+        items = [json.loads(line) for line in lines.read_text(encoding="utf-8").splitlines()]
+        kept = lines.parent / f"{of}.jsonl"
+        kept.write_text("".join(json.dumps(item) + "\n" for item in items if item.get(of)), encoding="utf-8")
+        done = subprocess.run([ATTEND, "embed", "--model", model, kept, "--of", of], capture_output=True, encoding="utf-8", check=True, timeout=PATIENCE)
+        wanted = [json.loads(line)["embedding"] for line in done.stdout.splitlines()]
+        status, answer = server.post("/v1/embeddings", {"model": "shop", name: given * 7})
+        assert status == 200, answer
+        assert [each["embedding"] for each in answer["data"]] == wanted * 7
+        assert sum(x * x for x in wanted[0]) == pytest.approx(1)
+        assert server.post("/v1/embeddings", {"model": "shop", name: given[0]})[1]["data"][0]["embedding"] == wanted[0]
+    shop = next(each for each in server.get("/v1/models")["models"] if each["name"] == "shop")
+    assert shop["embedding_width"] == len(wanted[0]) == 6
+    for body, message in (({"input": ["neri", ""]}, "text 2 is empty"), ({"picture": encoded(b"none")}, "picture 1"),
+                          ({"input": "neri", "pooling": "first"}, "pooling is not for a model of items")):
+        status, answer = server.post("/v1/embeddings", {"model": "shop", **body})
+        assert status == 400 and message in answer["error"]["message"], answer
+    # A model of items reads no text by itself elsewhere.
+    status, answer = server.post("/v1/classify", {"model": "shop", "text": "neri"})
+    assert status == 400 and "send `item`" in str(answer)
+
+
 def test_attention_is_that_of_the_program(server, model, lines, tmp_path):
     found = ask(server, ITEMS[0], attention=True, contributions=True, graph=True)[0]
     subprocess.run([ATTEND, "attention", "--model", model, lines, "--output", tmp_path / "a.json"], check=True, timeout=PATIENCE)
@@ -106,7 +131,7 @@ def test_the_model_says_what_it_reads(server):
     shop = models["shop"]
     assert shop["inputs"] == ["text", "picture", "links"] and shop["picture"] == {"width": 8, "height": 8} and shop["max_text_tokens"] > 0
     assert shop["nodes"] == {"count": 3, "names": ["barn", "house", "wood"], "triples": 3}
-    assert shop["labels"] == ["cat", "dog", "owl"] and shop["routes"] == ["/v1/classify"]
+    assert shop["labels"] == ["cat", "dog", "owl"] and shop["routes"] == ["/v1/classify", "/v1/embeddings"]
     assert "inputs" not in models["news"] and "nodes" not in models["news"]
 
 
@@ -147,6 +172,7 @@ def test_bad_requests_say_what_is_wrong(server, body, part):
     assert ask(server, WORD)[0]["classes"]  # it goes on
 
 
-def test_vectors_are_not_given(server):
-    status, answer = server.post("/v1/embeddings", {"model": "shop", "input": "a"})
-    assert status == 400 and "/v1/classify" in answer["error"]["message"], answer
+def test_vectors_are_not_given_without_a_shared_width(tmp_path):
+    with serving(tmp_path, model=random_models.write_item_model(tmp_path, shared_width=0)) as server:
+        status, answer = server.post("/v1/embeddings", {"input": "a"})
+    assert status == 400 and "no model for /v1/embeddings" in answer["error"]["message"], answer

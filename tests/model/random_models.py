@@ -88,7 +88,8 @@ def tensors_of_items(model):
         yield from below
     yield from [("encoder.summary", [d_model]), ("encoder.nodes.weight", [len(fusion["nodes"]), d_model])]
     for stack in ("text", "picture"):
-        yield f"{stack}.projection.weight", [fusion["shared_width"], fusion[stack]["d_model"]]
+        if fusion["shared_width"]:
+            yield f"{stack}.projection.weight", [fusion["shared_width"], fusion[stack]["d_model"]]
     for name, stack in (("text", text), ("picture", picture)):
         yield from [(f"encoder.from_{name}.weight", [d_model, stack["d_model"]]), (f"encoder.from_{name}.bias", [d_model])]
     yield from [("head.weight", [len(model["labels"]), d_model]), ("head.bias", [len(model["labels"])])]
@@ -190,7 +191,7 @@ def write_picture_model(folder):
     return write_model(folder, config)
 
 
-def write_item_model(folder, graph="", max_positions=0):
+def write_item_model(folder, graph="", max_positions=0, shared_width=6):
     """A classifier of items with a text, of so many tokens at most, a grey picture of 8 by 8 pixels in squares of 4 and links to three nodes, with the golden vocabulary."""
     patches = {"height": 8, "width": 8, "channels": 1, "patch": 4, "class_token": False, "fit": "stretch", "resampling": "bilinear",
                "mean": [0.5], "deviation": [0.25]}
@@ -198,7 +199,7 @@ def write_item_model(folder, graph="", max_positions=0):
     model = config["model"]
     text = dict(model["encoder"]) | ({"positions": "learned", "max_positions": max_positions} if max_positions else {})
     model["fusion"] = {"text": text, "picture": text | {"positions": "learned", "max_positions": 4}, "patches": patches,
-                       "nodes": ["barn", "house", "wood"], "shared_width": 6}
+                       "nodes": ["barn", "house", "wood"], "shared_width": shared_width}
     model["encoder"] |= {"positions": "none"}
     shutil.copy(GOLDEN / "vocab.spm", folder)
     if graph:

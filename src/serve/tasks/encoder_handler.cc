@@ -130,7 +130,8 @@ EncoderHandler::JobPtr EncoderHandler::JobFor(const Exchange& exchange,
   job->model =
       std::static_pointer_cast<ServedEncoder>(context_.models.Find(route_.path, asked.model));
   if (!job->model->HasRoom()) context_.router.RefuseWork();
-  job->model->CheckReads(asked.reads);
+  if (!asked.parts || job->model->reads() != EncoderReads::kItems)
+    job->model->CheckReads(asked.reads);
   job->call = std::make_shared<const EncoderCall>(std::move(asked.call));
   job->bulk = asked.queue.IsBulk(asked.count());
   for (int64_t i = 0; i < asked.count(); ++i) {
@@ -146,7 +147,7 @@ EncoderHandler::JobPtr EncoderHandler::JobFor(const Exchange& exchange,
     }
     text.text = std::move(asked.texts[i]);
     if (!asked.words.empty()) text.words = std::move(asked.words[i]);
-    job->model->Measure(fmt::format("text {}", i + 1), &text);
+    job->model->TakeText(fmt::format("text {}", i + 1), &text);
   }
   return job;
 }

@@ -23,6 +23,7 @@ struct EncoderRequest {
   std::string model;  // its name; empty: the only one that answers at the route
   QueueOptions queue;
   EncoderReads reads = EncoderReads::kTexts;
+  bool parts = false;  // of a model that reads items, each text or picture is a part of one
   std::vector<std::string> texts;               // or files, of a model that reads pictures
   std::vector<ClassifiedItem> items;            // in place of texts, of one that reads items
   std::vector<std::vector<std::string>> words;  // of each text; or empty

@@ -136,6 +136,10 @@ ServedEncoder::ServedEncoder(const ModelToServe& model, std::vector<std::string>
 
 int64_t ServedEncoder::max_tokens() const { return MaxEncoderTokens(config()); }
 
+const PatchInput& ServedEncoder::patches() const {
+  return config().fusion ? config().fusion->patches : *config().patches;
+}
+
 EncoderReads ServedEncoder::reads() const {
   if (config().fusion) return EncoderReads::kItems;
   return reads_pictures() ? EncoderReads::kPictures : EncoderReads::kTexts;
@@ -158,11 +162,11 @@ void ServedEncoder::TakeItem(ClassifiedItem item, const std::string& /*name*/,
 
 void ServedEncoder::TakePicture(const std::string& file, const std::string& name,
                                 EncoderText* text) const {
-  text->picture = DecodeFitted(file, name, *config().patches);
-  text->room = config().patches->rows();
+  text->picture = DecodeFitted(file, name, patches());
+  text->room = patches().rows();
 }
 
-void ServedEncoder::Measure(const std::string& name, EncoderText* text) const {
+void ServedEncoder::TakeText(const std::string& name, EncoderText* text) const {
   limit_.CheckBytes(name, std::ssize(text->text));
   text->room = std::ssize(loaded()->source().Encode(text->text));
   limit_.CheckTokens(name, text->room);

@@ -74,6 +74,8 @@ class ServedEncoder : public ServedModel {
   // Precondition: the model is an encoder alone.
   const TextEncoder& encoder() const { return *encoder_; }
   RequestQueue& queue() { return queue_; }
+  // As the model reads them.
+  const PatchInput& patches() const;
   // Of a text the model reads so many tokens at once.
   int64_t max_tokens() const;
   bool reads_pictures() const { return config().patches.has_value(); }
@@ -85,9 +87,9 @@ class ServedEncoder : public ServedModel {
   void TakePicture(const std::string& file, const std::string& name, EncoderText* text) const;
   // The same of an item. Precondition: the model reads items, and its class takes them.
   virtual void TakeItem(ClassifiedItem item, const std::string& name, EncoderText* text) const;
-  // Tells how much room a text takes: its tokens. Throws Error(kInput) for one that is too long;
-  // `name` opens the message.
-  void Measure(const std::string& name, EncoderText* text) const;
+  // Tells how much room a text takes: its tokens. Throws Error(kInput) for one that is too long, or
+  // that the model can't read; `name` opens the message.
+  virtual void TakeText(const std::string& name, EncoderText* text) const;
 
   int64_t waiting() const override { return queue_.waiting(); }
   int64_t live() const override { return queue_.live(); }

@@ -52,7 +52,7 @@ class ServedEncoderTest : public testing::Test {
         [this](const ServedEncoder&, std::span<EncoderText* const> batch) { return Run(batch); }});
     for (const std::string& text : texts) {
       asked.job->texts.emplace_back().text = text;
-      model_->Measure("text", &asked.job->texts.back());
+      model_->TakeText("text", &asked.job->texts.back());
     }
     asked.job->on_end = [end = asked.end](const std::exception_ptr& error) {
       end->set_value(error);

@@ -10,6 +10,7 @@
 #include "base/base64.h"
 #include "serve/json_request.h"
 #include "serve/openapi.h"
+#include "serve/tasks/fusion/fusion.h"
 #include "tasks/masked_language_model/text_encoder_options.h"
 
 namespace attend {
@@ -45,17 +46,25 @@ std::string Base64OfFloats(std::span<const float> values) {
 std::vector<Json> Embed(const ServedEncoder& model, std::span<EncoderText* const> texts,
                         const EmbeddingOptions& options, EncodingFormat format) {
   std::vector<Json> answers;
-  const std::vector<TextVector> vectors =
-      model.reads_pictures() ? model.encoder().EmbedPixels(PixelsOf(texts), options)
-                             : model.encoder().Embed(TextsOf(texts), options);
-  for (const TextVector& vector : vectors) {
+  const auto add = [&](std::span<const float> values, bool cut) {
     const bool base64 = format == EncodingFormat::kBase64;
     answers.push_back({{"object", "embedding"},
                        {"index", 0},
-                       {"embedding", base64 ? Json(Base64OfFloats(vector.values_D))
-                                            : FloatsToJson(vector.values_D)},
-                       {"cut", vector.cut}});
+                       {"embedding", base64 ? Json(Base64OfFloats(values)) : FloatsToJson(values)},
+                       {"cut", cut}});
+  };
+  if (model.reads() == EncoderReads::kItems) {  // their vectors have length 1
+    if (options.pooling != TextPooling::kMean) {
+      throw Error(ErrorKind::kInput,
+                  "pooling is not for a model of items, whose texts and pictures have one vector");
+    }
+    for (const ItemVector& vector : EmbedParts(model, texts)) add(vector.values_W, vector.cut);
+    return answers;
   }
+  const std::vector<TextVector> vectors =
+      model.reads_pictures() ? model.encoder().EmbedPixels(PixelsOf(texts), options)
+                             : model.encoder().Embed(TextsOf(texts), options);
+  for (const TextVector& vector : vectors) add(vector.values_D, vector.cut);
   return answers;
 }
 
@@ -81,8 +90,10 @@ EncoderRequest ReadEmbeddings(Json body) {
   FieldsFromJson(body, EmbeddingsFields(&asked, &options), "request body");
   const EmbeddingOptions embedding = options.embedding;
   const EncodingFormat format = options.encoding_format;
+  asked.parts = true;
   asked.call = {
-      fmt::format("embed {} {} {}", static_cast<int>(embedding.pooling), embedding.normalize,
+      fmt::format("embed {} {} {} {}", static_cast<int>(asked.reads),
+                  static_cast<int>(embedding.pooling), embedding.normalize,
                   static_cast<int>(format)),
       [embedding, format](const ServedEncoder& model, std::span<EncoderText* const> texts) {
         return Embed(model, texts, embedding, format);
@@ -92,12 +103,12 @@ EncoderRequest ReadEmbeddings(Json body) {
 
 Json EmbeddingsToJson(EncoderJob* job) {
   Json data = Json::array();
-  const bool pictures = job->model->reads_pictures();
   int64_t tokens = 0;
   for (EncoderText& text : job->texts) {
     text.answer["index"] = data.size();
     data.push_back(std::move(text.answer));
-    tokens += pictures ? text.room : std::min(text.room, job->model->max_tokens());
+    const bool picture = !text.picture.pixels.empty();
+    tokens += picture ? text.room : std::min(text.room, job->model->max_tokens());
   }
   return {{"object", "list"},
           {"data", std::move(data)},

@@ -13,6 +13,7 @@
 #include "serve/json_request.h"
 #include "serve/openapi.h"
 #include "serve/tasks/classification/classification.h"
+#include "serve/tasks/embeddings/embeddings.h"
 #include "serve/text_limit.h"
 #include "tasks/classification/classification_json.h"
 #include "tasks/fusion/fusion_json.h"
@@ -26,10 +27,16 @@ constexpr const char* kItem = "item";
 constexpr size_t kMostLinks = 256;         // of an item
 constexpr int64_t kMostNamedNodes = 1000;  // in /v1/models
 
+std::vector<std::string> RoutesOf(const ModelToServe& model) {
+  std::vector<std::string> routes = {kClassifyRoute};
+  if (model.loaded->config().fusion->shared_width > 0) routes.emplace_back(kEmbeddingsRoute);
+  return routes;
+}
+
 class ServedItems final : public ServedEncoder {
  public:
   ServedItems(const ModelToServe& model, const ServeOptions& options, WorkPool* pool)
-      : ServedEncoder(model, {kClassifyRoute}, options, pool),
+      : ServedEncoder(model, RoutesOf(model), options, pool),
         classifier_(loaded(), kCallersThread),
         reader_(loaded()),
         graph_(loaded()->model()) {}
@@ -38,16 +45,15 @@ class ServedItems final : public ServedEncoder {
   void TakeItem(ClassifiedItem item, const std::string& name, EncoderText* text) const override {
     if (item.text) {
       text->text = *item.text;
-      Measure(name + ": the text", text);
+      ServedEncoder::TakeText(name + ": the text", text);
     }
     if (!item.picture.empty()) {
-      item.pixels =
-          DecodeFitted(item.picture, name + ": the picture", config().fusion->patches).pixels;
+      item.pixels = DecodeFitted(item.picture, name + ": the picture", patches()).pixels;
       item.picture.clear();
     }
     if (const std::string reason = classifier_.ReasonAgainst(item); !reason.empty())
       throw Error(ErrorKind::kInput, fmt::format("{}: {}", name, reason));
-    if (!item.pixels.empty()) text->room += config().fusion->patches.rows();
+    if (!item.pixels.empty()) text->room += patches().rows();
     text->room += 1 + std::ssize(item.links);
     text->item = std::move(item);
   }
@@ -69,11 +75,32 @@ class ServedItems final : public ServedEncoder {
     return answers;
   }
 
+  // By itself, for a vector.
+  void TakeText(const std::string& name, EncoderText* text) const override {
+    ServedEncoder::TakeText(name, text);
+    if (text->text.empty()) throw Error(ErrorKind::kInput, name + " is empty");
+  }
+
+  // Of texts alone, or of pictures.
+  std::vector<ItemVector> Embed(std::span<EncoderText* const> texts) const {
+    const bool pictures = !texts[0]->picture.pixels.empty();
+    std::vector<ClassifiedItem> items(texts.size());
+    for (size_t i = 0; i < texts.size(); ++i) {
+      if (pictures) {
+        items[i].pixels = texts[i]->picture.pixels;
+      } else {
+        items[i].text = texts[i]->text;
+      }
+    }
+    return classifier_.Embed(items, pictures ? EmbeddedPart::kPicture : EmbeddedPart::kText);
+  }
+
   void Describe(Json* json) const override {
     ServedEncoder::Describe(json);
     const FusionInput& fusion = *config().fusion;
     (*json)["inputs"] = ItemInputNames();
     (*json)["picture"] = {{"width", fusion.patches.width}, {"height", fusion.patches.height}};
+    if (fusion.shared_width > 0) (*json)["embedding_width"] = fusion.shared_width;
     const int64_t count = std::ssize(fusion.nodes);
     (*json)["nodes"] = {{"count", count},
                         {"names", std::vector<std::string>(
@@ -85,8 +112,7 @@ class ServedItems final : public ServedEncoder {
  private:
   Json AttentionOf(const EncoderText& text) const {
     try {
-      return ItemAttentionToJson(AttentionOfItem(reader_, text.item),
-                                 config().fusion->patches.patch);
+      return ItemAttentionToJson(AttentionOfItem(reader_, text.item), patches().patch);
     } catch (const Error& error) {
       const auto& texts = static_cast<const EncoderJob&>(*text.job).texts;
       const auto place = std::ranges::find(texts, &text, [](const auto& each) { return &each; });
@@ -148,6 +174,11 @@ ClassifiedItem ReadItemObject(const Json& given, const std::string& name) {
 std::shared_ptr<ServedModel> ServeFusion(const ModelToServe& model, const ServeOptions& options,
                                          WorkPool* pool) {
   return std::make_shared<ServedItems>(model, options, pool);
+}
+
+std::vector<ItemVector> EmbedParts(const ServedEncoder& model,
+                                   std::span<EncoderText* const> texts) {
+  return static_cast<const ServedItems&>(model).Embed(texts);
 }
 
 FieldList ItemFields(ItemQuestions* questions) {

@@ -1,11 +1,15 @@
-// Models of fusion as the service has them: items with a text, a picture and links at /v1/classify.
+// Models of fusion as the service has them: items with a text, a picture and links at /v1/classify,
+// and where texts find pictures, the vectors of either at /v1/embeddings.
 #ifndef ATTEND_SERVE_TASKS_FUSION_FUSION_H_
 #define ATTEND_SERVE_TASKS_FUSION_FUSION_H_
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
+#include <vector>
 
+#include "attend/classifier.h"
 #include "base/work_pool.h"
 #include "serve/served_model.h"
 #include "serve/tasks/encoder_handler.h"
@@ -15,6 +19,10 @@ namespace attend {
 // Throws as ItemClassifier does.
 std::shared_ptr<ServedModel> ServeFusion(const ModelToServe& model, const ServeOptions& options,
                                          WorkPool* pool);
+
+// Vectors of texts, or of pictures, in the space that both share. Precondition: a model of fusion
+// that has it.
+std::vector<ItemVector> EmbedParts(const ServedEncoder& model, std::span<EncoderText* const> texts);
 
 // What a request may ask of each item beside its classes.
 struct ItemQuestions {
