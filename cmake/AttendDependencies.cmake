@@ -104,9 +104,9 @@ if(ATTEND_TRAIN)
     set(kineto_LIBRARY torch)
   endif()
   find_package(CUDAToolkit QUIET)
-  if(EXISTS ${ATTEND_TORCH}/lib/libtorch_cuda.so AND NOT CUDAToolkit_FOUND)
-    # PyPI's build for GPUs. Its package wants a CUDA toolkit, which programs for CPUs do without.
-    message(STATUS "LibTorch is for GPUs and there is no CUDA toolkit: the programs are for CPUs alone")
+  if(EXISTS ${ATTEND_TORCH}/lib/libtorch_cuda.so AND NOT TARGET CUDA::cublas)
+    # PyPI's build for GPUs. Its package wants a whole CUDA toolkit, which programs for CPUs do without.
+    message(STATUS "LibTorch is for GPUs and there is no CUDA toolkit with cuBLAS: the programs are for CPUs alone")
     set(TORCH_INSTALL_PREFIX ${ATTEND_TORCH})  # as the package would
     add_library(torch INTERFACE IMPORTED)
     set_target_properties(torch PROPERTIES

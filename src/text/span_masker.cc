@@ -42,12 +42,6 @@ std::string_view ViewOf(std::string_view text, const TextPart& part) {
   return text.substr(part.begin, part.end - part.begin);
 }
 
-bool Overlaps(const std::vector<TextPart>& spans, const TextPart& part) {
-  return std::any_of(spans.begin(), spans.end(), [&](const TextPart& span) {
-    return span.begin < part.end && part.begin < span.end;
-  });
-}
-
 // A period or comma between two spans reads as part of one number: 3.1. `before` ends in it.
 bool RunsOn(std::string_view before, std::string_view between, std::string_view span) {
   if (between != "." && between != ",") return false;
