@@ -147,10 +147,10 @@ bool EvaluateAlone(const EvaluateOptions& options, const CommonOptions& common) 
   });
   if (alone == names.end()) return false;
   if (names.size() > 1 || options.reference.size() > 1 || options.sentence_level ||
-      !options.baseline.empty()) {
+      !options.baseline.empty() || options.bleu.lowercase) {
     throw Error(ErrorKind::kUsage,
                 fmt::format("attend evaluate: {} stands alone, with one --reference and without "
-                            "--sentence-level and --baseline",
+                            "--sentence-level, --baseline and --lowercase",
                             *alone));
   }
   const std::string &hypothesis = options.hypothesis, &reference = options.reference[0];

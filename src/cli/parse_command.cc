@@ -1,5 +1,6 @@
 // `attend parse`: a constituency tree for each sentence.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <iostream>
 
@@ -12,6 +13,7 @@
 #include "cli/text_commands.h"
 #include "cli/tree_view/tree_svg.h"
 #include "tasks/loaded_model.h"
+#include "tasks/parsing/parse_search.h"
 #include "tasks/parsing/parsed_json.h"
 #include "tasks/parsing/parsing_options.h"
 #include "text/column_reader.h"
@@ -109,10 +111,14 @@ int RunParse(const std::vector<std::string>& arguments) {
       std::cout << Printable(json ? Dump(ParsedToJson(parsed)) : parsed.tree) << '\n';
     }
   };
-  RunOnLines(files, common, loaded->source_vocabulary, [&](const LineWindows& lines) {
+  const auto run = [&](const LineWindows& lines) {
     for (const ParsedText& parsed : ParseWindow(parser, lines, options, print)) print(parsed);
     return 0;
-  });
+  };
+  const auto as_read = [](const std::string& line) {  // with -LRB- for (
+    return fmt::format("{}", fmt::join(TreebankWords(ColumnsOf(line)), " "));
+  };
+  RunOnLines(files, common, loaded->source_vocabulary, run, as_read);
   if (options.output_format == TreeFormat::kSvg) std::cout << TreesToSvg(drawn);
   FlushOutput();
   return 0;

@@ -53,7 +53,8 @@ class MalformedShare {
 
 void RunOnLines(const std::vector<std::string>& files, const CommonOptions& common,
                 const std::shared_ptr<const Vocabulary>& vocabulary,
-                const std::function<int64_t(const LineWindows& lines)>& run) {
+                const std::function<int64_t(const LineWindows& lines)>& run,
+                const std::function<std::string(const std::string& line)>& as_read) {
   int64_t cut = 0;
   UnknownLines unknown(vocabulary);
   for (const std::string& file : OrStandardInput(files)) {
@@ -64,7 +65,9 @@ void RunOnLines(const std::vector<std::string>& files, const CommonOptions& comm
       share.Check(lines);
       cut += run(lines);
       FlushOutput();
-      unknown.Add(lines.lines(), lines.number(), files.size() > 1 ? lines.name() : "");
+      std::vector<std::string> read = lines.lines();
+      if (as_read) std::ranges::transform(read, read.begin(), as_read);
+      unknown.Add(read, lines.number(), files.size() > 1 ? lines.name() : "");
     }
     lines.ReportMalformed(common.MakeLog());
   }

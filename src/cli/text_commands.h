@@ -22,10 +22,12 @@ std::vector<std::string> OrStandardInput(std::vector<std::string> files);
 
 // Gives `run` the lines of the files, window by window. It prints what the model says of them and
 // returns how many of them were longer than the model can read. Warnings tell of these at the end,
-// and of characters that the model's vocabulary lacks.
+// and of characters that the model's vocabulary lacks: in lines as the model reads them (`as_read`;
+// null: as they stand).
 void RunOnLines(const std::vector<std::string>& files, const CommonOptions& common,
                 const std::shared_ptr<const Vocabulary>& vocabulary,
-                const std::function<int64_t(const LineWindows& lines)>& run);
+                const std::function<int64_t(const LineWindows& lines)>& run,
+                const std::function<std::string(const std::string& line)>& as_read = nullptr);
 
 // The name of a file may stand where a text is expected: warns of it.
 void WarnOfFiles(const std::vector<std::string>& texts, const Log& log);

@@ -51,6 +51,13 @@ def test_a_tree_has_the_words_of_its_line(parser):
         assert tree.count("(") == tree.count(")")
 
 
+def test_brackets_are_no_unknown_characters(parser):
+    """The model reads -LRB- for (, whose characters it may lack; those are told."""
+    done = attend("parse", "--model", parser, "--beam-size", "3", stdin="lumi ( tavo )\n")
+    assert done.returncode == 0 and "U+004C L" in done.stderr
+    assert "U+0028" not in done.stderr and "U+0029" not in done.stderr
+
+
 def test_json_has_what_the_tree_has(parser):
     line, = parsed(parser, ["lumi tavo , kesi ."], "--output-format", "json")
     result = json.loads(line)

@@ -128,10 +128,10 @@ def test_two_schemes_are_warned_of(tmp_path):
     assert "warning" not in run(tmp_path, "entity", "a I-X\nb B-Y\nc E-X\n", iob2).stderr
 
 
-@pytest.mark.parametrize("metrics", ["bleu,labels", "bleu,accuracy", "entity,accuracy", "accuracy,chrf"])
+@pytest.mark.parametrize("metrics", ["bleu,labels", "bleu,accuracy", "entity,accuracy", "accuracy,chrf", "brackets --lowercase", "entity --sentence-level"])
 def test_metrics_of_labels_stand_alone(tmp_path, metrics):
     (tmp_path / "text").write_text("a\n", encoding="utf-8")
-    command = [ATTEND, "evaluate", "--metrics", metrics, "--hypothesis", tmp_path / "text", "--reference", tmp_path / "text"]
+    command = [ATTEND, "evaluate", "--metrics", *metrics.split(), "--hypothesis", tmp_path / "text", "--reference", tmp_path / "text"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2 and "stands alone" in done.stderr
 
