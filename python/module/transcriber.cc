@@ -124,7 +124,6 @@ nb::object TranscribeSamples(const Runner<Transcriber>& self, const nb::object& 
 // NumPy's [recordings, width].
 nb::object EmbedFiles(const Runner<Transcriber>& self, const nb::object& paths, bool normalize) {
   const std::vector<std::string> names = PathsOf(paths);
-  const auto width = static_cast<size_t>(self.task.width());
   std::vector<float> values;
   InWindows(names, [&](std::span<const std::string> window, Windows* windows) {
     windows->Run([&](const std::atomic<bool>* stop) {
@@ -157,14 +156,7 @@ nb::list AttentionOfRecording(const Runner<Transcriber>& self, const nb::object&
   return segments;
 }
 
-}  // namespace
-
-void BindTranscriber(nb::module_& module) {
-  nb::class_<Runner<Transcriber>> transcriber(module, "Transcriber",
-                                              "Writes down what is said in recordings. The same "
-                                              "recording gets the same text, bit for bit,\n"
-                                              "whatever else runs and however many threads do.");
-  BindMaking(transcriber, "Transcriber");
+void BindTranscribing(nb::class_<Runner<Transcriber>>& transcriber) {
   TranscriptionOptions options;
   const FieldList fields = Fields(options);
   const std::string signature = OptionsSignature(fields);
@@ -192,7 +184,19 @@ void BindTranscriber(nb::module_& module) {
           OptionsHelp("What is said in one recording: an array of float samples between -1 and 1, "
                       "of one channel, `rate` of them a second.",
                       fields)
-              .c_str())
+              .c_str());
+}
+
+}  // namespace
+
+void BindTranscriber(nb::module_& module) {
+  nb::class_<Runner<Transcriber>> transcriber(module, "Transcriber",
+                                              "Writes down what is said in recordings. The same "
+                                              "recording gets the same text, bit for bit,\n"
+                                              "whatever else runs and however many threads do.");
+  BindMaking(transcriber, "Transcriber");
+  BindTranscribing(transcriber);
+  transcriber
       .def("embed", &EmbedFiles, nb::arg("paths"), nb::kw_only(), nb::arg("normalize") = false,
            nb::sig("def embed(self, paths: collections.abc.Iterable[str | os.PathLike[str]], *, "
                    "normalize: bool = False) -> numpy.typing.NDArray[numpy.float32]"),

@@ -139,7 +139,7 @@ def test_figures_show_the_head_that_does_it():
 
 def test_a_model_is_needed(work):
     work.settings.model = None
-    with pytest.raises(attend.UsageError, match="needs --model"):
+    with pytest.raises(attend.UsageError, match="^figures needs --model"):
         _figures.make(work)
 
 

@@ -1,5 +1,6 @@
 """attend paper table1: exponents, what is measured of layers, and the copy task."""
 
+import contextlib
 import itertools
 import json
 
@@ -7,6 +8,7 @@ import pytest
 
 pytest.importorskip("matplotlib")
 import attend  # noqa: E402
+from attend import _plots  # noqa: E402
 from attend.paper import _table1, _table1_copy, _table1_layers  # noqa: E402
 from attend.paper._cells import Cells  # noqa: E402
 from attend.paper._fit import power_law  # noqa: E402
@@ -96,6 +98,54 @@ def test_the_page_shows_fitted_exponents(work):
     assert report.html().count("<svg") == 2
     work.settings.rows = ["lstm"]
     assert row in _table1.make(work).markdown()  # what was measured before stays on the page
+
+
+@pytest.fixture(name="drawn")
+def axes_that_are_drawn(monkeypatch):
+    found = []
+
+    @contextlib.contextmanager
+    def drawing(*size):
+        with _plots.drawing(*size) as (result, axes):
+            found.append(axes)
+            yield result, axes
+
+    for module in (_table1_layers, _table1_copy):
+        monkeypatch.setattr(module, "drawing", drawing)
+    return found
+
+
+def test_the_lower_of_two_lines_is_wider():
+    thin, more = _plots.THINNEST, _plots.WIDER
+    lines = [[(1, 5), (2, 5), (4, 9)], [(1, 5), (2, 6)], [(1, 5), (2, 5.01), (3, 0)], [(1, 7), (2, 5.02)], []]
+    assert _plots.widths_of(lines) == [thin] * 5
+    assert _plots.widths_of(lines, 0.015) == [thin + more, *[thin] * 4]
+    assert _plots.widths_of([lines[0]] * 3) == [thin + 2 * more, thin + more, thin]
+
+
+def test_plots_show_values_as_they_are(drawn):
+    """Where two kinds have the same ones, too."""
+    kinds = [_table1_layers.Measured(kind, graph=[{"length": n, "sequential_operations": 5, "path_length": 1 + i // 2 * n} for n in (16, 64)])
+             for i, kind in enumerate(_table1_layers.KINDS[:4])]
+    plot = _table1_layers.overview(kinds)
+    operations, path = drawn[0]
+    assert [list(line.get_ydata()) for line in operations.lines] == [[5, 5]] * 4
+    assert [list(line.get_ydata()) for line in path.lines] == [[1, 1], [1, 1], [17, 65], [17, 65]]
+    widths = [line.get_linewidth() for line in operations.lines]
+    assert widths == sorted(set(widths), reverse=True) and "Where lines run together, the lower ones are wider." in plot.caption
+    result = {"accuracy": {str(distance): 100 for distance in _table1_copy.DISTANCES}}
+    _table1_copy.plot([(model, result) for model in _table1_copy.MODELS])
+    accuracies = [line for line in drawn[1][0].lines if len(line.get_xdata()) > 2]
+    widths = [line.get_linewidth() for line in accuracies]
+    assert len(widths) == 5 and widths == sorted(set(widths), reverse=True)
+
+
+def test_legends_hide_no_line(drawn):
+    points = [{"width": d, "length": n, "forward_s": 1e-6 * n * d, "backward_s": 2e-6 * n * d, "peak_bytes": 4 * n * d}
+              for d in _table1_layers.WIDTHS for n in _table1_layers.LENGTHS]
+    _table1_layers.plot_of(_table1_layers.Measured(_table1_layers.KINDS[0], points))
+    for axis in drawn[0]:
+        assert axis.get_legend().get_window_extent().y1 < axis.get_window_extent().y0
 
 
 def test_pairs_of_the_copy_task():

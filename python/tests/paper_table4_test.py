@@ -5,9 +5,11 @@ import itertools
 import json
 import lzma
 import math
-import os
+import pathlib
 import random
+import resource
 import subprocess
+import sys
 
 import pytest
 from package import ENVIRONMENT, PROGRAM
@@ -18,6 +20,7 @@ from attend.paper import _parsers, _pcfg, _table4, _table4_rows, _treebanks  # n
 from attend.paper._cells import Cells  # noqa: E402
 from attend.paper._work import Budget, Settings, Work  # noqa: E402
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 ICEPAHC = """( (IP-MAT (NP-SBJ (NS-N tungur$-tunga) (D-N $nar-hinn) (CODE <dash/>) (NP-PRN *ICH*-2))
   (" "-") (C 0) (, ---) (. <dash/>-<dash/>)) (ID 1150.FIRSTGRAMMAR.SCI-LIN,.%d))
 
@@ -94,6 +97,63 @@ def test_raw_text_is_divided_as_the_treebank_is(data, tmp_path):
     assert (tmp_path / "raw").read_text(encoding="utf-8").count(" sees the ") == 8
 
 
+def test_raw_text_has_the_treebanks_dash(data, tmp_path):
+    with gzip.open(data / "lm/wikitext2.train.txt.gz", "wt", encoding="utf-8") as file:
+        file.write(" He won — as in 1990 – 95 – by 3 – 1 – twice — .\n It — and – all – 5 of A–B – 5 — 6 .\n")
+    found = {}
+    for name in ("wikitext2", "wikitext2-penn"):
+        _treebanks.write_raw(name, data, tmp_path / name)
+        found[name] = (tmp_path / name).read_text(encoding="utf-8")
+    assert found["wikitext2-penn"] == "He won -- as in 1990 – 95 -- by 3 – 1 -- twice -- .\nIt -- and -- all -- 5 of A–B -- 5 -- 6 .\n"
+    assert found["wikitext2"] == "He won — as in 1990 – 95 – by 3 – 1 – twice — .\nIt — and – all – 5 of A–B – 5 — 6 .\n"
+
+
+def test_a_text_on_a_full_disk_is_not_taken_for_a_whole_one(work):
+    bank = _table4_rows.BANKS[0]
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    for make in (lambda: _parsers.texts(work, bank), lambda: _parsers.raw_sentences(work, bank)):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (64, limits[1]))
+        try:
+            with pytest.raises(OSError, match="File too large"):
+                make()
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert len((_parsers.texts(work, bank) / "train.trees").read_text(encoding="utf-8").splitlines()) == 60
+    assert len(_parsers.raw_sentences(work, bank)) == 40
+
+
+def test_what_is_no_file_gets_the_lines():
+    script = ROOT / "recipes/parsing/trees.py"
+    done = subprocess.run([sys.executable, "-c", f"import sys; sys.path.insert(0, {str(script.parents[2] / 'python/attend/paper')!r}); import _treebanks, pathlib; "
+                           "_treebanks._write_lines(pathlib.Path('/dev/stdout'), ['a', 'b'])"], capture_output=True, text=True, check=True)
+    assert done.stdout == "a\nb\n"
+
+
+@pytest.mark.parametrize(("script", "arguments", "status", "words"), [
+    ("recipes/parsing/trees.py", [], 2, "the following arguments are required: name, DATA, OUTPUT"),
+    ("recipes/parsing/trees.py", ["tree", "/nowhere", "out"], 2, "invalid choice: 'tree' (choose from"),
+    ("recipes/parsing/trees.py", ["icepahc", "/nowhere", "out"], 1, "trees.py: '/nowhere/icepahc/finished.psd.xz': No such file or directory"),
+    ("recipes/text_to_text/pairs.py", [], 2, "the following arguments are required: name, DATA, DIRECTORY"),
+    ("recipes/text_to_text/pairs.py", ["cog", "/nowhere", "out"], 2, "invalid choice: 'cog' (choose from"),
+    ("recipes/text_to_text/pairs.py", ["cogs", "/nowhere", "out"], 1, "pairs.py: '/nowhere/scan-cogs/cogs_train.tsv.gz': No such file or directory"),
+    ("bench/parsing_pcfg.py", [], 2, "the following arguments are required: TREES, SENTENCES"),
+    ("bench/parsing_pcfg.py", ["/nowhere/trees", "/dev/null"], 1, "parsing_pcfg.py: '/nowhere/trees': No such file or directory"),
+    ("bench/parsing_pcfg.py", ["/dev/null", "/dev/null"], 1, "parsing_pcfg.py: '/dev/null' has no tree; expected bracketed ones"),
+])
+def test_scripts_say_what_they_miss(tmp_path, script, arguments, status, words):
+    done = subprocess.run([sys.executable, ROOT / script, *arguments], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == status and words in done.stderr.splitlines()[-1] and not list(tmp_path.iterdir()), done.stderr
+    shown = subprocess.run([sys.executable, ROOT / script, "--help"], capture_output=True, text=True, check=True).stdout
+    assert f"example: {script} " in shown
+
+
+def test_the_grammars_script_takes_its_option_anywhere_and_empty_lines(tmp_path):
+    (tmp_path / "trees").write_text("(S (N a) (V b))\n", encoding="utf-8")
+    (tmp_path / "words").write_text("a b\n\na b\n", encoding="utf-8")
+    done = subprocess.run([sys.executable, ROOT / "bench/parsing_pcfg.py", "trees", "--parents", "words"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout == "(S (N a) (V b))\n\n(S (N a) (V b))\n"
+
+
 def probability(node, rules, parent=""):
     """Of a tree, by the counted rules; with parents' labels and one sibling's in binary ones."""
     label, *children = node
@@ -160,9 +220,8 @@ def test_the_script_parses_as_the_table_does(work):
     bank = _table4_rows.BANKS[0]
     result = _parsers.measure_grammar(work, bank)
     assert result["f1"] == 100 and result["sentences"] == 8 and result["within_40"]["sentences"] == 8
-    script = _parsers.pathlib.Path(__file__).resolve().parents[2] / "bench/parsing_pcfg.py"
     text = work.settings.output / "text/treebank"
-    done = subprocess.run([os.sys.executable, script, text / "train.trees", text / "test.words", "--parents"], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, ROOT / "bench/parsing_pcfg.py", text / "train.trees", text / "test.words", "--parents"], capture_output=True, text=True, check=True)
     assert done.stdout == (work.settings.output / "runs/treebank-pcfg-6.trees").read_text(encoding="utf-8")
 
 
@@ -193,7 +252,7 @@ def test_every_row_is_measured_and_goes_on(work, monkeypatch):
     assert list(rows) == _table4_rows.ROWS and all(0 <= result["f1"] <= 100 for result in rows.values())
     assert rows["treebank-silver"]["silver"] == 15 and rows["treebank-silver"]["weight"] == pytest.approx(0.5 * 60 / 15)
     assert rows["treebank"]["parameters"] > 0 and rows["craft-pcfg"]["f1"] == 100
-    own = work.settings.output / "runs/treebank-silver-4-trees"
+    own = work.settings.output / "runs/treebank-silver-wikitext2-penn-4-trees"
     parsed = list(map(json.loads, (own / "parsed.jsonl").read_text(encoding="utf-8").splitlines()))
     kept = (own / "silver.trees").read_text(encoding="utf-8").splitlines()
     sure = {each["tree"]: each["log_probability"] / (each["tree"].count("(") * 2 - len(each["words"]) + 1) for each in parsed}
@@ -202,10 +261,42 @@ def test_every_row_is_measured_and_goes_on(work, monkeypatch):
     page = report.html()
     assert "Beams are Penn Treebank sample 21, CRAFT and IcePaHC 4; the paper's is 21." in page
     assert page.count("<svg") == 1 and "8 of 8 rows are measured" in page and "91.3" in page and "These trainings have 4 updates" in page
-    options = json.loads(next((work.settings.output / "runs/treebank-silver-4/checkpoints").glob("update-*/state.json")).read_text(encoding="utf-8"))["run"]["options"]
+    options = json.loads(next((work.settings.output / "runs/treebank-silver-wikitext2-penn-4/checkpoints").glob("update-*/state.json")).read_text(encoding="utf-8"))["run"]["options"]
     assert options["train_weights"] == [1, 2] and options["max_updates"] == 4
     again = Work(work.settings, Budget(0), Cells(work.settings.output / "cells.jsonl"))
     assert _table4.make(again).html() == page
+    minutes = rows["treebank-silver"]
+    assert minutes["parsing_minutes"] == pytest.approx(float((own / "parsed.seconds").read_text(encoding="utf-8")) / 60, abs=0.001) and minutes["parsing_minutes"] > 0
+    assert f"<td>{minutes['minutes']:.0f}\u00a0+\u00a0{minutes['parsing_minutes']:.0f}</td>" in page
+
+
+def test_a_parser_whose_run_is_gone_is_trained_again_for_raw_text(work, monkeypatch):
+    bank = _table4_rows.BANKS[0]
+    work.cells.add("table4/treebank", _parsers.settings(work, bank), {"f1": 70.0})
+    trained = []
+    monkeypatch.setattr(_parsers, "train", lambda _, __, folder, **___: trained.append(folder.name) or {"f1": 71.0})
+    monkeypatch.setattr(_parsers, "write_silver", lambda *_: 15)
+    assert _parsers.measure_silver(work, bank)["silver"] == 15
+    assert trained == ["treebank-4", "treebank-silver-wikitext2-penn-4"]
+    (work.settings.output / "runs/treebank-4/model").mkdir(parents=True)
+    assert _parsers.with_silver(work, bank)["f1"] == 71 and trained[2:] == ["treebank-silver-wikitext2-penn-4"]
+
+
+def test_an_older_cell_of_own_trees_is_shown_and_said(work):
+    """Of raw text with other dashes."""
+    bank = _table4_rows.BANKS[0]
+    figures = dict.fromkeys(_parsers.FIGURES, 70.0)
+    result = figures | {"within_40": figures, "minutes": 25.5, "parameters": 9, "silver": 10000, "weight": 0.17}
+    work.cells.add("table4/treebank-silver", _parsers.settings(work, bank) | {
+        "raw": ["wikitext2"], "sentences": _parsers.RAW_SENTENCES, "kept": 0.5, "share": 0.5, "beam": 4}, result)
+    work.budget, work.settings.dry_run = Budget(0), True
+    text = _table4.make(work).markdown()
+    assert "| Penn Treebank sample | semi-supervised | 70.00 |" in text and "| 9 | 26 |" in text
+    assert "The semi-supervised row of Penn Treebank sample was measured before raw text had the treebank's dash" in text
+    assert "- treebank-silver: attend parse over up to 20,000 sentences of wikitext2-penn, and the same training" in text
+    work.cells.add("table4/treebank-silver", _parsers.silver_settings(work, bank), result | {"parsing_minutes": 14.2})
+    text = _table4.make(work).markdown()
+    assert "| 9 | 26\u00a0+\u00a014 |" in text and "was measured before" not in text and "- treebank-silver: " not in text
 
 
 def test_nothing_is_measured_without_time_or_text(work):
@@ -232,5 +323,5 @@ def test_the_command_says_what_it_would_do(tmp_path):
     done = subprocess.run([PROGRAM, "paper", "table4", "--output", tmp_path / "out", "--dry-run", "--rows", "craft-silver"], capture_output=True, text=True,
                           check=False, env=ENVIRONMENT)
     assert done.returncode == 0 and "- craft-silver: attend parse over up to 20,000 sentences of wikitext2 and craft-dev" in done.stdout, done.stderr
-    assert "- craft: attend train --config craft.toml, the updates of the recipe\n" in done.stdout
+    assert "- craft: attend train --config recipes/parsing/craft.toml, the updates of the recipe\n" in done.stdout
     assert "treebank-pcfg: " not in done.stdout and not (tmp_path / "out").exists()

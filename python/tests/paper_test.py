@@ -14,8 +14,9 @@ import attend  # noqa: E402
 from attend import _report  # noqa: E402
 from attend.paper import _ranks, _table2, _table2_rivals, _table3, _table3_rows  # noqa: E402
 from attend.paper.__main__ import seconds  # noqa: E402
-from attend.paper._cells import Cells, processor  # noqa: E402
-from attend.paper._work import Budget, OutOfTimeError, Settings, Work, time_limit  # noqa: E402
+from attend.paper import _work  # noqa: E402
+from attend.paper._cells import Cells, locked, processor  # noqa: E402
+from attend.paper._work import Budget, Clock, OutOfTimeError, Settings, Work, time_limit  # noqa: E402
 
 INSPECTED = {"parameters": {"total": 5_000_000}, "provenance": {"environment": {"device": "cuda", "gpu": "A GPU"}}}
 DATA = os.environ.get("ATTEND_DATA")
@@ -52,9 +53,55 @@ def test_cells_are_kept_and_known_by_their_settings(tmp_path):
     again.add("a", {"x": 2}, {"bleu": 4})
     assert Cells(path).results == again.results and len(again.results) == 3
     assert again.used == [processor()]
-    path.write_text("{}\n", encoding="utf-8")
-    with pytest.raises(attend.InputError, match="line 1"):
-        Cells(path)
+    for damaged in ("{}", "[]", '{"cell": "a", "settings": {}, "result": null}', '{"cell": "a", "settings": {}, "result": {}, "processor": 1}'):
+        path.write_text(damaged + "\n", encoding="utf-8")
+        with pytest.raises(attend.InputError, match="line 1: no cell of `attend paper`; remove the line"):
+            Cells(path)
+
+
+def test_the_processors_of_a_page_are_those_of_its_cells(tmp_path):
+    cells = Cells(tmp_path / "cells.jsonl")
+    cells.add("a", {}, {"bleu": 2})
+    assert cells.used == [processor()]
+    old, = cells.path.read_text(encoding="utf-8").splitlines()
+    cells.path.write_text(json.dumps(json.loads(old) | {"processor": "old"}) + "\n", encoding="utf-8")
+    again = Cells(cells.path)
+    assert again.find("a", {}) and again.used == ["old"]
+    again.add("a", {}, {"bleu": 3})  # measured anew
+    assert again.used == [processor()]
+
+
+def test_a_second_run_in_a_folder_is_refused(tmp_path):
+    with locked(tmp_path):
+        done = paper("table1", "--output", tmp_path, "--budget", "0s")
+        assert done.returncode == 1, done.stderr
+        assert done.stderr == f"attend paper: output directory '{tmp_path}' is in use by another `attend paper`; wait for it or choose another --output\n"
+        assert paper("table1", "--output", tmp_path, "--dry-run").returncode == 0
+    with locked(tmp_path):
+        assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("damaged", ["", "12", "nan\n", "\0\0"])
+def test_a_clock_that_cant_be_read_begins_at_0(work, tmp_path, monkeypatch, damaged):
+    monkeypatch.setattr(_work, "_train", lambda **_: None)
+    (tmp_path / "run.seconds").write_text(damaged, encoding="utf-8")
+    seconds_before = 12 if damaged == "12" else 0
+    assert work.train(tmp_path / "run") == (pytest.approx(seconds_before, abs=5), True)
+    assert float((tmp_path / "run.seconds").read_text(encoding="utf-8")) == pytest.approx(seconds_before, abs=5)
+
+
+def test_a_clock_is_written_whole(tmp_path, monkeypatch):
+    clock = Clock(tmp_path / "run.seconds")
+    clock.path.write_text("12\n", encoding="utf-8")
+
+    def full(path, *_, **__):
+        path.touch()
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(pathlib.Path, "write_text", full)
+    with pytest.raises(OSError, match="No space left"), clock.running():
+        pass
+    assert clock.path.read_text(encoding="utf-8") == "12\n" and Clock(clock.path).seconds == 12
 
 
 def test_a_cell_is_measured_once_and_within_the_budget(work):
@@ -205,13 +252,31 @@ def test_table3_shows_what_is_measured(work):
     assert "6 of 22 trainings are measured" in text and "10.00\u00a0±\u00a01.00" in text and "25.0\u00a0*" in text
     of_a = next(each for each in report.data["spearman"] if each["block"] == "A")
     assert (of_a["rows"], of_a["perplexity"], of_a["bleu"]) == (3, 1.0, 1.0)
-    assert "<svg" in report.html() and "The trainings took 1 to 1 minutes each. * marks" in text
+    assert "<svg" in report.html() and "The trainings took 1 minute each. `--row-minutes` was 12 for 1 of them. * marks" in text
     # A longer limit lets the stopped row go on, and no other one.
     work.settings.rows, work.settings.row_minutes, work.settings.dry_run = ["base", "C1"], 13, True
-    assert "1 trainings, 13 minutes at most" in _table3.make(work).markdown()
+    text = _table3.make(work).markdown()
+    assert "1 trainings, 13 minutes at most" in text and "encoder.layers 4" in text and "- C1-seed1: encoder.layers 1, decoder.layers 1\n" in text and "__" not in text
     slow = [{"minutes": minutes} for minutes in (9, 12.5, 40)]
     said = _table3.minutes_text([_table3.Outcome(_table3_rows.ROWS[0], 1, 1, slow)])
-    assert said.startswith("The trainings took 9 to 40 minutes each. 2 of them took more than the 12 minutes")
+    assert said == "The trainings took 9 to 40 minutes each. 2 of them took more than the 12 minutes that a row has where `--row-minutes` is not given. "
+    measured = [{"minutes": 40, "row_minutes": 60.0}, {"minutes": 5, "row_minutes": 12}]
+    assert _table3.minutes_text([_table3.Outcome(_table3_rows.ROWS[0], 1, 1, measured)]).endswith("`--row-minutes` was 12 or 60 for all of them. ")
+
+
+def test_a_row_of_table3_keeps_what_it_might_take(work, monkeypatch):
+    for side in ("en", "de"):
+        for part in ("train", "val"):
+            (work.settings.data / "multi30k").mkdir(exist_ok=True)
+            (work.settings.data / f"multi30k/{part}.{side}").touch()
+    monkeypatch.setattr(work, "train", lambda *_, **__: (90.0, True))
+    monkeypatch.setattr(_table3, "last_validation", lambda _: {"update": 8, "perplexity": 5.0, "bleu": 30.0})
+    work.settings.row_minutes = 2
+    training = _table3.Training(work, _table3_rows.ROWS[0], 1)
+    training.measure()
+    assert training.found()["minutes"] == 1.5 and training.found()["row_minutes"] == 2 and not training.is_left()
+    work.settings.row_minutes = 60  # what is finished has no more to do
+    assert not training.is_left()
 
 
 def test_a_row_with_learned_positions_is_trained(tmp_path):

@@ -2,15 +2,16 @@
 """Makes the texts of the recipes of text to text from the corpora in DATA: train, valid and test, .source and .target, line by
 line, in DIRECTORY.
 
-usage: pairs.py webnlg|cogs|scan|multi30k DATA DIRECTORY
-
 webnlg: triples to English, `subject | property | object && ...`, a line for each of an entry's texts in training. valid and test
 have a line an entry, with up to three references as the challenge of 2017 had them: .target and .target2 and .target3, where an
 empty line is no reference. test is of the categories of training; test_all has the five others too. cogs: sentences to logical
 forms. scan: commands to actions, the simple split; its last 728 training lines are for validation. multi30k: English to German,
 the first 2,000 pairs; the others' two sides are text.en and text.de, for denoising.
+
+example: recipes/text_to_text/pairs.py webnlg DATA DATA/text_to_text/webnlg
 """
 
+import argparse
 import gzip
 import json
 import pathlib
@@ -94,10 +95,19 @@ def multi30k(data, few=2000):
 
 
 def main():
-    name, data, directory = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
-    directory.mkdir(parents=True, exist_ok=True)
-    for file, lines in {"webnlg": webnlg, "cogs": cogs, "scan": scan, "multi30k": multi30k}[name](data).items():
-        (directory / file).write_text("".join(re.sub(r"[\r\n]+", " ", line) + "\n" for line in lines), encoding="utf-8")
+    kinds = {"webnlg": webnlg, "cogs": cogs, "scan": scan, "multi30k": multi30k}
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("name", choices=kinds)
+    parser.add_argument("data", metavar="DATA", type=pathlib.Path)
+    parser.add_argument("directory", metavar="DIRECTORY", type=pathlib.Path)
+    options = parser.parse_args()
+    try:
+        texts = kinds[options.name](options.data)
+        options.directory.mkdir(parents=True, exist_ok=True)
+        for file, lines in texts.items():
+            (options.directory / file).write_text("".join(re.sub(r"[\r\n]+", " ", line) + "\n" for line in lines), encoding="utf-8")
+    except OSError as error:
+        sys.exit(f"pairs.py: '{error.filename or options.data}': {error.strerror or error}")
 
 
 if __name__ == "__main__":

@@ -13,8 +13,9 @@ from typing import Any
 
 from attend._command import status_of
 from attend._errors import UsageError
+from attend._report import Report
 from attend.paper import TABLES
-from attend.paper._cells import Cells
+from attend.paper._cells import Cells, locked
 from attend.paper._work import Budget, Settings, Work
 
 STOPPED = 130
@@ -36,18 +37,23 @@ def _run(options: argparse.Namespace) -> None:
         threads=options.threads, rows=[row for text in options.rows for row in text.split(",")], updates=options.updates,
         copy_updates=options.copy_updates, row_minutes=options.row_minutes, price=options.price, dry_run=options.dry_run, quiet=options.quiet,
         model=pathlib.Path(options.model) if options.model else None, sentences=options.sentences, device=options.device)
-    if not settings.dry_run:
-        settings.output.mkdir(parents=True, exist_ok=True)
-    work = Work(settings, budget, Cells(settings.output / "cells.jsonl"))
-    report = TABLES[options.table](work)
-    report.add_processors(work.cells.used)
     if settings.dry_run:
-        print(report.markdown(), end="")
+        print(_make(options.table, settings, budget)[0].markdown(), end="")
         return
-    for path in report.write(settings.output / options.table):
-        work.say(f"wrote {path}")
+    settings.output.mkdir(parents=True, exist_ok=True)
+    with locked(settings.output):
+        report, work = _make(options.table, settings, budget)
+        for path in report.write(settings.output / options.table):
+            work.say(f"wrote {path}")
     if work.left_out:
         work.say("the time of --budget is over; give the same command again to go on")
+
+
+def _make(table: str, settings: Settings, budget: Budget) -> tuple[Report, Work]:
+    work = Work(settings, budget, Cells(settings.output / "cells.jsonl"))
+    report = TABLES[table](work)
+    report.add_processors(work.cells.used)
+    return report, work
 
 
 def _stop(number: int, frame: Any) -> None:  # noqa: ARG001

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import json
 import os
 import pathlib
+from collections.abc import Iterator
 from typing import Any
 
-from attend._errors import InputError
+from attend._errors import InputError, RunError
 
 Result = dict[str, Any]
 
@@ -22,6 +25,31 @@ def processor() -> str:
     return members.get("model name", "unknown") + (" with AMX" if "amx_bf16" in members.get("flags", "").split() else "")
 
 
+@contextlib.contextmanager
+def locked(folder: pathlib.Path) -> Iterator[None]:
+    """Only one `attend paper` at a time is in its body: each would write over what another one adds. Trainings lock their folders in the same way."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise RunError(f"output directory '{folder}' is in use by another `attend paper`; wait for it or choose another --output") from None
+        except OSError as error:
+            raise RunError(f"can't lock output directory '{folder}': {error.strerror}") from error
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _read(line: bytes) -> tuple[str, Result, str]:
+    """A cell's key, its result and its processor."""
+    cell = json.loads(line)
+    key, result, where = Cells.key(cell["cell"], cell["settings"]), cell["result"], cell.get("processor", "unknown")
+    if not isinstance(result, dict) or not isinstance(where, str):
+        raise TypeError
+    return key, result, where
+
+
 class Cells:
     """The results in a file. A cell is known by its name and by the settings that decide it; the last line of both counts."""
 
@@ -29,7 +57,7 @@ class Cells:
         self.path = path
         self.results: dict[str, Result] = {}
         self.processors: dict[str, str] = {}  # that each result was measured on, where that is known
-        self.used: list[str] = []  # the processors of what was asked for, in that order
+        self.asked: list[str] = []  # the keys of what a page asked for, in that order
         self.kept = 0  # bytes of whole lines: a program that is killed while it writes leaves a part of one
         if not path.exists():
             return
@@ -37,17 +65,19 @@ class Cells:
         self.kept = data.rfind(b"\n") + 1
         for number, line in enumerate(data[: self.kept].splitlines(), start=1):
             try:
-                cell = json.loads(line)
-                key = self.key(cell["cell"], cell["settings"])
-                self.results[key] = cell["result"]
-                self.processors[key] = cell.get("processor", "unknown")
+                key, result, where = _read(line)
             except (ValueError, KeyError, TypeError) as error:
                 raise InputError(f"{path}, line {number}: no cell of `attend paper`; remove the line to measure it again") from error
+            self.results[key], self.processors[key] = result, where
+
+    @property
+    def used(self) -> list[str]:
+        """The processors of what was asked for and is there."""
+        return list(dict.fromkeys(self.processors[key] for key in self.asked if key in self.processors))
 
     def find(self, cell: str, settings: Result) -> Result | None:
         key = self.key(cell, settings)
-        if key in self.results and self.processors[key] not in self.used:
-            self.used.append(self.processors[key])
+        self.asked.append(key)
         return self.results.get(key)
 
     def processor_of(self, cell: str, settings: Result) -> str:
@@ -65,6 +95,7 @@ class Cells:
             os.fsync(file.fileno())
             self.kept = file.tell()
         key = self.key(cell, settings)
+        self.asked.append(key)
         self.results[key], self.processors[key] = result, here
 
     @staticmethod

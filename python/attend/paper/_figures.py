@@ -177,7 +177,7 @@ def plan(importance: Importance, data: dict[str, Any]) -> list[str]:
 def make(work: Work) -> Report:
     model = work.settings.model
     if model is None:
-        raise UsageError("attend paper figures needs --model, the directory of a model that translates English to German")
+        raise UsageError("figures needs --model, the directory of a model that translates English to German")
     importance = Importance(work, model)  # refuses what is no such model
     key: Result = {"model": digest(model), "sentences": work.settings.sentences}
     data: dict[str, Any] = {"model": key["model"], "sentences": key["sentences"]}

@@ -4,6 +4,7 @@ All that takes long is kept under OUTPUT/runs and goes on where it stopped."""
 from __future__ import annotations
 
 import multiprocessing
+import os
 import pathlib
 import re
 import signal
@@ -13,7 +14,7 @@ from typing import Any
 from attend.paper import _pcfg, _treebanks
 from attend.paper._cells import Result
 from attend.paper._table4_rows import Bank
-from attend.paper._work import RECIPES, Work, digest, json_lines
+from attend.paper._work import RECIPES, Clock, Work, digest, json_lines
 
 FIGURES = ("f1", "precision", "recall", "exact_match", "tagging_accuracy", "errors", "sentences")
 RAW_SENTENCES = 20000  # that are parsed at most, at equal distances in the text
@@ -41,6 +42,11 @@ def settings(work: Work, bank: Bank) -> Result:
 def silver_settings(work: Work, bank: Bank) -> Result:
     return settings(work, bank) | {
         "raw": list(bank.raw_texts), "sentences": RAW_SENTENCES, "kept": KEPT, "share": SILVER_SHARE, "beam": RAW_BEAM}
+
+
+def older_silver_settings(work: Work, bank: Bank) -> Result:
+    """Of cells of the raw text that the row had before."""
+    return silver_settings(work, bank) | {"raw": list(bank.older_raw_texts)}
 
 
 def grammar_settings(work: Work, bank: Bank) -> Result:  # noqa: ARG001
@@ -93,7 +99,7 @@ def _count(path: pathlib.Path) -> int:
     data = path.read_bytes() if path.exists() else b""
     whole = data[: data.rfind(b"\n") + 1]
     if whole != data:
-        path.write_bytes(whole)
+        os.truncate(path, len(whole))
     return whole.count(b"\n")
 
 
@@ -157,11 +163,8 @@ def symbols(tree: Result) -> int:
     return 2 * len(tree["constituents"]) + len(tree["words"]) + 1
 
 
-def write_silver(work: Work, bank: Bank, folder: pathlib.Path) -> int | None:
-    """The model's trees of the raw text, those of KEPT that it finds likeliest, in order; returns how many."""
-    silver = folder / "silver.trees"
-    if silver.exists():
-        return _count(silver)
+def parse_raw(work: Work, bank: Bank, folder: pathlib.Path) -> pathlib.Path | None:
+    """A file with the model's trees of the raw text, an object of JSON each; None where the budget ends first."""
     part = folder / "part.words"
 
     def parse(lines: list[str]) -> Iterator[str]:
@@ -170,9 +173,26 @@ def write_silver(work: Work, bank: Bank, folder: pathlib.Path) -> int | None:
                             "--json", part).splitlines()
 
     found = folder / "parsed.jsonl"
-    if not _extend(work, found, raw_sentences(work, bank), parse, CHUNK):
+    sentences = raw_sentences(work, bank)
+    with clock_of(folder).running():
+        done = _extend(work, found, sentences, parse, CHUNK)
+    return found if done else None
+
+
+def clock_of(folder: pathlib.Path) -> Clock:
+    """The time that parsing took."""
+    return Clock(folder / "parsed.seconds")
+
+
+def write_silver(work: Work, bank: Bank, folder: pathlib.Path) -> int | None:
+    """The model's trees of the raw text, those of KEPT that it finds likeliest, in order; returns how many."""
+    silver = folder / "silver.trees"
+    if silver.exists():
+        return _count(silver)
+    parsed = parse_raw(work, bank, folder)
+    if parsed is None:
         return None
-    trees = json_lines(found)
+    trees = json_lines(parsed)
     sure = [tree["log_probability"] / symbols(tree) for tree in trees]
     best = sorted(range(len(trees)), key=lambda i: -sure[i])[: round(KEPT * len(trees))]
     kept = [trees[i]["tree"] for i in sorted(best)]
@@ -184,7 +204,9 @@ def write_silver(work: Work, bank: Bank, folder: pathlib.Path) -> int | None:
 
 def with_silver(work: Work, bank: Bank) -> Result | None:
     """Trained by the same recipe, as many updates, on the treebank and on own trees."""
-    folder = run_of(work, f"{bank.name}-silver")
+    if not (run_of(work, bank.name) / "model").exists() and train(work, bank, run_of(work, bank.name)) is None:
+        return None  # the parser's cell is known, and its run is gone
+    folder = run_of(work, "-".join([bank.name, "silver", *bank.raw_texts]))
     own = folder.with_name(f"{folder.name}-trees")
     own.mkdir(parents=True, exist_ok=True)
     count = write_silver(work, bank, own)
@@ -193,7 +215,7 @@ def with_silver(work: Work, bank: Bank) -> Result | None:
     gold = texts(work, bank) / "train.trees"
     weight = SILVER_SHARE * _count(gold) / count
     found = train(work, bank, folder, train_trees=[gold, own / "silver.trees"], train_weights=[1.0, round(weight, 4)])
-    return None if found is None else found | {"silver": count, "weight": round(weight, 4)}
+    return None if found is None else found | {"silver": count, "weight": round(weight, 4), "parsing_minutes": clock_of(own).seconds / 60}
 
 
 def measure_silver(work: Work, bank: Bank) -> Result | None:

@@ -108,7 +108,9 @@ def _join(left: _Cell, right: Scores, k: int, scores: Scores) -> None:
 
 
 def parse(words: list[str], grammar: Grammar) -> str:
-    """A tree in a line; a flat one where the grammar has none."""
+    """A tree in a line; a flat one where the grammar has none, and nothing of no words."""
+    if not words:
+        return ""
     count = len(words)
     chart: dict[tuple[int, int], _Cell] = {}
     tags: list[str] = []

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from attend.paper._cells import Result
-from attend._plots import COLOURS, drawing
+from attend._plots import COLOURS, drawing, widths_of
 from attend._report import MISSING, Plot, Table
 from attend.paper._work import Work
 
@@ -124,16 +124,17 @@ def table(found: list[tuple[Model, Result]]) -> Table:
 
 def plot(found: list[tuple[Model, Result]]) -> Plot:
     with drawing(1, 3.8) as (result, axes):
-        for model, each in found:
-            colour = COLOURS[[other.name for other in MODELS].index(model.name)]
-            axes[0].plot(DISTANCES, [each["accuracy"][str(distance)] for distance in DISTANCES], color=colour, marker="o", markersize=4, label=model.title)
-            if model.reach is not None:
-                axes[0].axvline(model.reach, color=colour, linewidth=1, linestyle=":")
+        lines = [[(distance, each["accuracy"][str(distance)]) for distance in DISTANCES] for _, each in found]
+        for (model, _), line, width in zip(found, lines, widths_of(lines), strict=True):
+            place = [other.name for other in MODELS].index(model.name)
+            axes[0].plot(*zip(*line, strict=True), color=COLOURS[place], linewidth=width, marker="o", markersize=width + 2, label=model.title)
+            if model.reach is not None:  # dots of one that equals the next one's stand between them
+                axes[0].axvline(model.reach, color=COLOURS[place], linewidth=1.2, linestyle=(2 * place, (1, 3)))
         axes[0].axhline(100 / len(SYMBOLS), color="#8795a6", linewidth=1, linestyle="--")
         axes[0].set(title="copied symbols that are right, %", xlabel="distance of a symbol and its copy", ylim=(0, 104))
         axes[0].legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     return Plot(result.svg, "Accuracy against distance, after the same training of each model. Dotted lines are how far the layers of a decoder reach together; the "
-                            "dashed one is chance.")
+                            "dashed one is chance. Where lines run together, the lower ones are wider.")
 
 
 def notes(work: Work) -> list[str]:

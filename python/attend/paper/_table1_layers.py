@@ -9,7 +9,7 @@ from typing import Any
 
 from attend.paper._cells import Result
 from attend.paper._fit import PowerLaw, power_law
-from attend._plots import COLOURS, drawing
+from attend._plots import COLOURS, drawing, widths_of
 from attend._report import Plot
 from attend.paper._work import Work
 
@@ -19,6 +19,7 @@ GRAPH_LENGTHS = (16, 64, 256, 1024)
 WINDOW, KERNEL_WIDTH, HEAD_WIDTH = 16, 3, 64
 SECONDS, LONGEST = 0.2, 10.0  # that a measurement takes at least, and may take forward and backward
 FITTED_LENGTH, FITTED_WIDTH = 256, 128  # exponents are of points from these on: below, calls of functions take most of the time
+NEAR = 0.03  # of log10: what a line's width hides
 FIGURES = ("forward_s", "backward_s", "peak_bytes")
 
 
@@ -115,7 +116,7 @@ def _lines(axis: Any, points: list[Result], by: str, over: str, figure: str, **l
 
 def plot_of(measured: Measured) -> Plot:
     """Time over n and over d, and memory over n, log-log."""
-    with drawing(3, 3.6) as (result, axes):
+    with drawing(3, 4.1) as (result, axes):
         for axis, by, over in ((axes[0], "width", "length"), (axes[1], "length", "width")):
             points = [each | {"forward_ms": 1e3 * each["forward_s"], "backward_ms": 1e3 * each["backward_s"]} for each in measured.points]
             if by == "length":
@@ -128,7 +129,7 @@ def plot_of(measured: Measured) -> Plot:
                                       ("n", "d", "n"), strict=True):
             axis.set(xscale="log", yscale="log", title=title, xlabel=label)
             axis.set_xscale("log", base=2)
-            axis.legend(fontsize=7, handlelength=1.2, labelspacing=0.2)
+            axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.18), ncols=3, fontsize=8, handlelength=1.2, columnspacing=1)
     return Plot(result.svg, f"{measured.kind.name}: {measured.kind.complexity} in the paper. Solid lines with dots are the forward pass, dotted ones the backward "
                             "pass; memory is of both.")
 
@@ -141,19 +142,20 @@ def overview(all_measured: list[Measured]) -> Plot:
         (f"time at d = {width}, both passes, ms",
          [[(point["length"], 1e3 * (point["forward_s"] + point["backward_s"])) for point in each.points if point["width"] == width] for each in all_measured])]
     for title, figure in (("operations in a row", "sequential_operations"), ("path between the ends", "path_length")):
-        # A line over another one would hide it.
-        panels.append((title, [[(point["length"], point[figure] * 1.05**i) for point in each.graph] for i, each in enumerate(all_measured)]))
+        panels.append((title, [[(point["length"], point[figure]) for point in each.graph] for each in all_measured]))
     panels = [(title, lines) for title, lines in panels if any(lines)]
     with drawing(len(panels), 4.2) as (result, axes):
         for axis, (title, lines) in zip(axes, panels, strict=True):
+            widths = widths_of([[(n, math.log10(value)) for n, value in line] for line in lines], NEAR)
             for i, line in enumerate(lines):
                 if line:
-                    axis.plot(*zip(*sorted(line), strict=True), color=COLOURS[i % len(COLOURS)], marker="o", markersize=3, label=all_measured[i].kind.name)
+                    axis.plot(*zip(*sorted(line), strict=True), color=COLOURS[i % len(COLOURS)], linewidth=widths[i], marker="o", markersize=widths[i] + 2,
+                              label=all_measured[i].kind.name)
             axis.set(yscale="log", title=title, xlabel="n")
             axis.set_xscale("log", base=2)
         axes[-1].figure.legend(*axes[-1].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=9)
     return Plot(result.svg, "Time is of a layer. Operations in a row are the longest chain of those that wait for each other. The path is of layers, or steps of the "
-                            "LSTM, that a gradient passes from the last position to the first one. Equal values are drawn a little apart.")
+                            "LSTM, that a gradient passes from the last position to the first one. Where lines run together, the lower ones are wider.")
 
 
 def sequential_text(graph: list[Result]) -> str:

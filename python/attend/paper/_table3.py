@@ -50,7 +50,7 @@ def train(work: Work, name: str, options: Result) -> Result | None:
     spent, finished = work.train(folder, limit, languages=["en", "de"], validate_every=every, checkpoint_every=every, **texts, **options)
     if not finished and spent < limit:
         return None
-    return last_validation(folder) | {"minutes": spent / 60, "finished": finished} | ({} if finished else {"row_minutes": settings.row_minutes})
+    return last_validation(folder) | {"minutes": spent / 60, "finished": finished, "row_minutes": settings.row_minutes}
 
 
 def last_validation(folder: pathlib.Path) -> Result:
@@ -101,7 +101,7 @@ class Training:
     def is_left(self) -> bool:
         """Not measured, or stopped by a shorter limit than the one now."""
         found = self.found()
-        return self.chosen and (found is None or found.get("row_minutes", float("inf")) < self.work.settings.row_minutes)
+        return self.chosen and (found is None or (not found["finished"] and found["row_minutes"] < self.work.settings.row_minutes))
 
     def measure(self) -> None:
         place = f"{NAMES.index(self.row.name) + 1} of {len(NAMES)}"
@@ -114,13 +114,18 @@ def trainings_of(work: Work, row: Row) -> list[Training]:
     return [Training(work, row, seed) for seed in SEEDS.get(row.name, (1,))]
 
 
+def option(name: str) -> str:
+    """As the command line and recipes have it."""
+    return name.replace("__", ".")
+
+
 def plan(work: Work) -> list[str]:
     """What would be trained now."""
     usual = options_of(ROWS[0], 1, updates_of(work))
-    common = ", ".join(f"{name} {value}" for name, value in usual.items() if name != "seed")
+    common = ", ".join(f"{option(name)} {value}" for name, value in usual.items() if name != "seed")
     left = [each for row in ROWS for each in trainings_of(work, row) if each.is_left()]
     lines = [f"{each.name}: " + (", ".join(
-        f"{name} {value}" for name, value in each.options.items() if name != "seed" and value != usual.get(name)) or "as above") for each in left]
+        f"{option(name)} {value}" for name, value in each.options.items() if name != "seed" and value != usual.get(name)) or "as above") for each in left]
     minutes = len(left) * work.settings.row_minutes
     return [f"every training: {common}", *lines, f"{len(left)} trainings, {minutes:g} minutes at most"]
 
@@ -190,14 +195,20 @@ def plot(outcomes: list[Outcome]) -> Plot:
 
 
 def minutes_text(outcomes: list[Outcome]) -> str:
-    """How long the trainings took, and whether that is more than a row usually may."""
-    minutes = [run["minutes"] for each in outcomes for run in each.runs]
-    if not minutes:
+    """How long the trainings took, whether that is more than a row usually may, and what they might take, where cells have it: older ones do not."""
+    runs = [run for each in outcomes for run in each.runs]
+    if not runs:
         return ""
-    longer = sum(each > ROW_MINUTES for each in minutes)
-    return f"The trainings took {min(minutes):.0f} to {max(minutes):.0f} minutes each. " + (
-        f"{longer} of them took more than the {ROW_MINUTES} minutes that a row has where `--row-minutes` is not given. attend's own run had "
-        "`--row-minutes 60`, on one thread beside other work. " if longer else "")
+    minutes = [run["minutes"] for run in runs]
+    least, most = f"{min(minutes):.0f}", f"{max(minutes):.0f}"
+    text = f"The trainings took {least if least == most else f'{least} to {most}'} {'minute' if most == '1' else 'minutes'} each. "
+    if longer := sum(each > ROW_MINUTES for each in minutes):
+        text += f"{longer} of them took more than the {ROW_MINUTES} minutes that a row has where `--row-minutes` is not given. "
+    limits = [run["row_minutes"] for run in runs if "row_minutes" in run]
+    if limits:
+        given = " or ".join(f"{limit:g}" for limit in sorted(set(limits)))
+        text += f"`--row-minutes` was {given} for {'all' if len(limits) == len(runs) else len(limits)} of them. "
+    return text
 
 
 def notes(work: Work, outcomes: list[Outcome]) -> list[str]:

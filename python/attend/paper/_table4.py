@@ -25,6 +25,7 @@ class Outcome:
     bank: Bank
     ending: str  # of KINDS
     result: Result | None
+    old: bool = False  # measured on the raw text that the row had before
 
     @property
     def row(self) -> str:
@@ -37,8 +38,23 @@ def measured(work: Work) -> list[Outcome]:
     for bank, ending in order:
         if work.chosen(bank.name + ending):
             MEASURES[ending](work, bank)
-    return [Outcome(bank, ending, work.cells.find(f"table4/{row}", SETTINGS[ending](work, bank)))
-            for bank in BANKS for row in bank.rows for ending in [row.removeprefix(bank.name)]]
+    return [outcome(work, bank, row.removeprefix(bank.name)) for bank in BANKS for row in bank.rows]
+
+
+def outcome(work: Work, bank: Bank, ending: str) -> Outcome:
+    name = f"table4/{bank.name}{ending}"
+    result = work.cells.find(name, SETTINGS[ending](work, bank))
+    if result is None and ending == "-silver":
+        older = work.cells.find(name, _parsers.older_silver_settings(work, bank))
+        return Outcome(bank, ending, older, old=older is not None)
+    return Outcome(bank, ending, result)
+
+
+def minutes_text(result: Result) -> str:
+    """Of the training and, where it is known, of parsing raw text."""
+    if "minutes" not in result:
+        return MISSING
+    return f"{result['minutes']:.0f}" + (f"\u00a0+\u00a0{result['parsing_minutes']:.0f}" if "parsing_minutes" in result else "")
 
 
 def main_table(outcomes: list[Outcome]) -> Table:
@@ -49,7 +65,7 @@ def main_table(outcomes: list[Outcome]) -> Table:
         if result is not None:
             cells = [f"{result['f1']:.2f}", f"{result['within_40']['f1']:.2f}", f"{result['precision']:.2f}", f"{result['recall']:.2f}", f"{result['exact_match']:.2f}",
                      f"{result['errors']:,}", f"{result['sentences']:,}", f"{result['parameters']:,}" if "parameters" in result else MISSING,
-                     f"{result['minutes']:.0f}" if "minutes" in result else MISSING]
+                     minutes_text(result)]
         rows.append([each.bank.title, KINDS[each.ending], *cells])
     return Table(["treebank", "parser", "F1", "≤ 40 words", "precision", "recall", "exact match", "errors", "sentences", "parameters", "minutes"], rows,
                  words=(0, 1), strong=tuple(i for i, each in enumerate(outcomes) if not each.ending))
@@ -115,12 +131,12 @@ def plot(outcomes: list[Outcome]) -> Plot:
 def plan(work: Work, outcomes: list[Outcome]) -> list[str]:
     """What would be measured now."""
     updates = f"{work.settings.updates:,} updates" if work.settings.updates else "the updates of the recipe"
-    what = {"": f"attend train --config {{0}}.toml, {updates}", "-pcfg": "a grammar of the training trees, and CKY over the test",
+    what = {"": f"attend train --config recipes/parsing/{{0}}.toml, {updates}", "-pcfg": "a grammar of the training trees, and CKY over the test",
             "-silver": f"attend parse over up to {_parsers.RAW_SENTENCES:,} sentences of {{1}}, and the same training with those trees"}
     chosen = {each.row for each in outcomes if work.chosen(each.row)}
     chosen |= {row.removesuffix("-silver") for row in chosen}  # whose parser parses the raw text
     return [f"{each.row}: {what[each.ending].format(each.bank.name, ' and '.join(each.bank.raw_texts))}" for each in outcomes
-            if each.result is None and each.row in chosen]
+            if (each.result is None or each.old) and each.row in chosen]
 
 
 def beams() -> str:
@@ -129,6 +145,13 @@ def beams() -> str:
     for bank in BANKS:
         titles.setdefault(_parsers.beam(bank), []).append(bank.title)
     return ", ".join(f"{' and '.join(found)} {beam}" for beam, found in titles.items())
+
+
+def older_text(outcomes: list[Outcome]) -> list[str]:
+    """A note on rows of the raw text as it was before."""
+    titles = [each.bank.title for each in outcomes if each.old]
+    return [f"The semi-supervised row of {' and '.join(titles)} was measured before raw text had the treebank's dash: on WikiText's dashes, "
+            "– and —."] if titles else []
 
 
 def notes(outcomes: list[Outcome]) -> list[str]:
@@ -144,11 +167,15 @@ def notes(outcomes: list[Outcome]) -> list[str]:
         f"2003). Words seen less than {RARE} times lend their tags to unknown words of the same shape. CKY drops labels of a cell that are e^{BEAM:g} times less likely than "
         "its best.",
         f"Semi-supervised: the trained parser, in int8 with a beam of {_parsers.RAW_BEAM}, parses up to {_parsers.RAW_SENTENCES:,} sentences of raw text. They have "
-        f"{SHORTEST_RAW} to {LONGEST_RAW} words and are taken at equal distances. The text is WikiText-2 without sentences that have unknown words, and for CRAFT also "
-        "the sentences of its dev part, without their trees. "
+        f"{SHORTEST_RAW} to {LONGEST_RAW} words and are taken at equal distances. The text is WikiText-2 without sentences that have unknown words. For the Penn "
+        "Treebank sample its dashes (– and —) become the treebank's, `--`, but for – between two numbers. For CRAFT, which has these dashes, the sentences of its dev part are added, "
+        "without their trees. "
         f"The {100 * _parsers.KEPT:g} % with the highest log-probability for each symbol are added to the treebank. In an epoch they are "
-        f"{_parsers.SILVER_SHARE:g} times as many as the treebank's trees. Recipe and updates are the same, so own trees take updates from the others. CRAFT's checkpoints are "
-        "chosen on its dev part, whose text, not trees, such a training has seen.",
+        f"{_parsers.SILVER_SHARE:g} times as many as the treebank's trees. Recipe and updates are the same, so own trees take updates from the others. The vocabulary is not: such a "
+        "training makes one of its own, from the words of the treebank and of all own trees. CRAFT's checkpoints are chosen on its dev part, whose text, not trees, such a training has seen.",
+        *older_text(outcomes),
+        "Minutes are of the training with its validations and its test, and depend on the machine and on what else runs there. Of a semi-supervised parser they leave out the training of "
+        "the parser that parses the raw text. The time of that parsing stands behind a plus sign, where it is known.",
         *trained_on_gpus({f"{each.bank.title} ({KINDS[each.ending]})": each.result for each in outcomes})]
 
 

@@ -21,6 +21,7 @@ class Bank:
     files: tuple[str, ...]  # of DATA
     raw_texts: tuple[str, ...] = ()  # of the semi-supervised row; none: there is no such row
     raw_files: tuple[str, ...] = ()
+    older_raw_texts: tuple[str, ...] = ()  # that cells may have in place of raw_texts
 
     @property
     def rows(self) -> tuple[str, ...]:
@@ -30,7 +31,8 @@ class Bank:
 
 WIKITEXT = "lm/wikitext2.train.txt.gz"
 BANKS = (
-    Bank("treebank", "Penn Treebank sample", ("treebank/train.list", "treebank/dev.list", "treebank/test.list"), ("wikitext2",), (WIKITEXT,)),
+    Bank("treebank", "Penn Treebank sample", ("treebank/train.list", "treebank/dev.list", "treebank/test.list"), ("wikitext2-penn",), (WIKITEXT,),
+         ("wikitext2",)),
     Bank("craft", "CRAFT", tuple(f"craft-treebank/{part}.mrg.gz" for part in ("train", "dev", "test")), ("wikitext2", "craft-dev"), (WIKITEXT,)),
     Bank("icepahc", "IcePaHC", ("icepahc/finished.psd.xz",)),
 )

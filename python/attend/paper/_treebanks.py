@@ -122,7 +122,14 @@ def write(name: str, data: pathlib.Path, directory: pathlib.Path) -> None:
 
 
 def _write_lines(path: pathlib.Path, lines: Iterable[str]) -> None:
-    path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+    """The file appears whole or not at all; what is no file, such as /dev/stdout, gets the lines."""
+    text = "".join(line + "\n" for line in lines)
+    if path.exists() and not path.is_file():
+        path.write_text(text, encoding="utf-8")
+        return
+    unfinished = path.with_name(f"{path.name}.part")
+    unfinished.write_text(text, encoding="utf-8")
+    unfinished.replace(path)
 
 
 def _penn(node: Node) -> Node | None:
@@ -143,7 +150,8 @@ def _penn(node: Node) -> Node | None:
 
 
 def wikitext(data: pathlib.Path) -> Iterator[list[str]]:
-    """WikiText-2's sentences of SHORTEST_RAW to LONGEST_RAW words without an unknown one, divided into words as the Penn Treebank does."""
+    """WikiText-2's sentences of SHORTEST_RAW to LONGEST_RAW words without an unknown one, divided into words as the Penn Treebank does. Dashes are
+    WikiText's, – and —, as CRAFT has them too."""
     with gzip.open(data / "lm" / "wikitext2.train.txt.gz", "rt", encoding="utf-8") as file:
         for line in file:
             if line.lstrip().startswith("="):
@@ -153,6 +161,12 @@ def wikitext(data: pathlib.Path) -> Iterator[list[str]]:
             for sentence in _sentences(text.split()):
                 if SHORTEST_RAW <= len(sentence) <= LONGEST_RAW and not any("<unk>" in word for word in sentence):
                     yield sentence
+
+
+def wikitext_penn(data: pathlib.Path) -> Iterator[list[str]]:
+    """The same with the dash of the Penn Treebank, but for – between two numbers."""
+    for sentence in wikitext(data):
+        yield re.sub(r"(?<!\S)(—|(?<!\d )–|–(?! \d))(?!\S)", "--", " ".join(sentence)).split(" ")
 
 
 def _sentences(words: list[str]) -> Iterator[list[str]]:
@@ -180,7 +194,7 @@ def craft_dev(data: pathlib.Path) -> Iterator[list[str]]:
             yield words
 
 
-RAW_TEXTS = {"wikitext2": wikitext, "craft-dev": craft_dev}
+RAW_TEXTS = {"wikitext2": wikitext, "wikitext2-penn": wikitext_penn, "craft-dev": craft_dev}
 
 
 def write_raw(name: str, data: pathlib.Path, path: pathlib.Path) -> None:

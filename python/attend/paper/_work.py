@@ -6,6 +6,7 @@ import contextlib
 import difflib
 import hashlib
 import json
+import math
 import pathlib
 import signal
 import subprocess
@@ -19,6 +20,7 @@ from typing import Any
 from attend._errors import ConfigurationError, Error, InputError, RunError
 from attend._train import find_program
 from attend._train import train as _train
+from attend._whole import whole
 from attend.paper._cells import Cells, Result
 
 RECIPES = pathlib.Path(__file__).with_name("recipes")  # as the project's folder has them
@@ -94,6 +96,29 @@ def time_limit(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
+class Clock:
+    """The seconds that something took so far, over all calls, which a file keeps."""
+
+    def __init__(self, path: pathlib.Path) -> None:
+        self.path = path
+        try:
+            seconds = float(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):  # there is none, or a full disk left it empty
+            seconds = 0.0
+        self.seconds = seconds if math.isfinite(seconds) else 0.0
+
+    @contextlib.contextmanager
+    def running(self) -> Iterator[None]:
+        """Counts the time of its body, however that ends."""
+        begun = time.monotonic()
+        try:
+            yield
+        finally:
+            self.seconds += time.monotonic() - begun
+            with whole(self.path) as unfinished:
+                unfinished.write_text(f"{self.seconds:.1f}\n", encoding="utf-8")
+
+
 class Work:
     def __init__(self, settings: Settings, budget: Budget, cells: Cells) -> None:
         self.settings, self.budget, self.cells = settings, budget, cells
@@ -140,19 +165,15 @@ class Work:
         """A training into `folder`, continued where it stopped. Returns the seconds that all calls took together, at most `limit`, and whether it
         is done: else they or the budget ended it."""
         folder.parent.mkdir(parents=True, exist_ok=True)
-        clock = folder.with_name(folder.name + ".seconds")
-        spent = float(clock.read_text(encoding="utf-8")) if clock.exists() else 0.0
-        begun, finished = time.monotonic(), True
-        try:
-            with time_limit(min(limit - spent, self.budget.left())):
-                _train(output=folder, quiet=self.settings.quiet, threads=self.settings.threads, device=self.settings.device, **options)
-        except OutOfTimeError:
-            finished = False
-            self.left_out |= self.budget.left() <= 0
-        finally:
-            spent += time.monotonic() - begun
-            clock.write_text(f"{spent:.1f}\n", encoding="utf-8")
-        return spent, finished
+        clock, finished = Clock(folder.with_name(folder.name + ".seconds")), True
+        with clock.running():
+            try:
+                with time_limit(min(limit - clock.seconds, self.budget.left())):
+                    _train(output=folder, quiet=self.settings.quiet, threads=self.settings.threads, device=self.settings.device, **options)
+            except OutOfTimeError:
+                finished = False
+                self.left_out |= self.budget.left() <= 0
+        return clock.seconds, finished
 
     def origin(self, run: pathlib.Path) -> Result:
         """Of a training that is done: its parameters, and the GPU that it ran on, if one did."""

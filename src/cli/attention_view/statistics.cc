@@ -123,7 +123,7 @@ std::string StatisticsToText(const AttentionStatistics& statistics) {
 
 namespace {
 
-constexpr double kGridMargin = 28, kGridCellWidth = 36, kGridCellHeight = 24, kGridGap = 26,
+constexpr double kGridMargin = 28, kGridCellWidth = 42, kGridCellHeight = 24, kGridGap = 26,
                  kGridLabel = 22, kGridTitle = 58, kGridFooter = 40;
 
 // The figures of all heads at `index`, darker where they are larger; entropy and distance against
