@@ -28,10 +28,10 @@ namespace attend {
 namespace nb = nanobind;
 namespace {
 
-using Array = nb::ndarray<nb::ro, nb::device::cpu>;
+using SampleArray = nb::ndarray<nb::ro, nb::device::cpu>;
 
 template <class Number>
-std::vector<float> AsFloats(const Array& samples) {
+std::vector<float> AsFloats(const SampleArray& samples) {
   const auto* data = static_cast<const Number*>(samples.data());
   std::vector<float> floats(samples.shape(0));
   for (size_t i = 0; i < floats.size(); ++i)
@@ -42,7 +42,7 @@ std::vector<float> AsFloats(const Array& samples) {
 // Whole numbers are refused: they would be read as far too loud.
 std::vector<float> SamplesOf(const nb::object& given) {
   constexpr const char* kExpected = "expected an array of floats between -1 and 1, of one channel";
-  Array samples;
+  SampleArray samples;
   if (!nb::try_cast(given, samples)) {
     const std::string type = nb::cast<std::string>(nb::type_name(given.type()));
     throw nb::type_error(fmt::format("samples are of type {}, {}", type, kExpected).c_str());
