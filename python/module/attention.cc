@@ -14,12 +14,6 @@ nb::object ArrayOf(DenseAttention attention) {
   return ArrayOf(std::move(attention.weights), attention.shape);
 }
 
-nb::list StrsOf(const std::vector<std::string>& texts) {
-  nb::list strs;
-  for (const std::string& text : texts) strs.append(StrOf(text));
-  return strs;
-}
-
 nb::object AttentionOfOne(const LoadedModel& loaded, const nb::str& text) {
   const std::string given = TextOf(text);
   TextAttention found;

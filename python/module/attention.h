@@ -28,8 +28,6 @@ nanobind::object ArrayOf(const std::vector<std::vector<std::vector<Number>>>& ma
   return ArrayOf(std::move(values), map);
 }
 
-nanobind::list StrsOf(const std::vector<std::string>& texts);
-
 // attend._results.TextAttention of a text, by a model of one stack.
 nanobind::object AttentionOfOne(const LoadedModel& loaded, const nanobind::str& text);
 

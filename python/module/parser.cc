@@ -21,20 +21,14 @@ namespace attend {
 namespace nb = nanobind;
 namespace {
 
-nb::tuple StrsOf(const std::vector<std::string>& texts) {
-  nb::list all;
-  for (const std::string& text : texts) all.append(StrOf(text));
-  return nb::tuple(all);
-}
-
 nb::object ResultOf(const ParsedText& parsed) {
   const nb::object make = PythonClass(kResultsModule, "Constituent");
   nb::list constituents;
   for (const Constituent& each : parsed.constituents)
     constituents.append(Make(make, each.label, each.begin, each.end));
-  return Make(PythonClass(kResultsModule, "ParsedText"), StrOf(parsed.tree), StrsOf(parsed.words),
-              StrsOf(parsed.tags), nb::tuple(constituents),
-              nb::make_tuple(parsed.score, parsed.log_probability));
+  return Make(PythonClass(kResultsModule, "ParsedText"), StrOf(parsed.tree),
+              nb::tuple(StrsOf(parsed.words)), nb::tuple(StrsOf(parsed.tags)),
+              nb::tuple(constituents), nb::make_tuple(parsed.score, parsed.log_probability));
 }
 
 ParsingOptions OptionsOf(const nb::kwargs& given, const char* where) {

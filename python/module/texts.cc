@@ -107,4 +107,10 @@ nb::str StrOf(std::string_view text) {
   return nb::steal<nb::str>(decoded);
 }
 
+nb::list StrsOf(const std::vector<std::string>& texts) {
+  nb::list strs;
+  for (const std::string& text : texts) strs.append(StrOf(text));
+  return strs;
+}
+
 }  // namespace attend

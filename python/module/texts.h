@@ -50,6 +50,7 @@ std::vector<std::string> TextsOf(nanobind::handle values);
 
 // A str; malformed UTF-8 becomes U+FFFD.
 nanobind::str StrOf(std::string_view text);
+nanobind::list StrsOf(const std::vector<std::string>& texts);
 
 }  // namespace attend
 
