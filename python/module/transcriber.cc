@@ -141,7 +141,7 @@ nb::list AttentionOfRecording(const Runner<Transcriber>& self, const nb::object&
   const std::string path = PathOf(given);
   AttendedRecording attended;
   Windows().Run([&](const std::atomic<bool>*) {
-    attended = AttendRecording(self.loaded, path, static_cast<int>(self.loading.threads), {});
+    attended = AttendRecording(self.task, *self.loaded, path, {});
   });
   const nb::object make = PythonClass(kResultsModule, "RecordingAttention");
   nb::list segments;

@@ -125,7 +125,7 @@ def test_a_text_on_a_full_disk_is_not_taken_for_a_whole_one(work):
 def test_what_is_no_file_gets_the_lines():
     script = ROOT / "recipes/parsing/trees.py"
     done = subprocess.run([sys.executable, "-c", f"import sys; sys.path.insert(0, {str(script.parents[2] / 'python/attend/paper')!r}); import _treebanks, pathlib; "
-                           "_treebanks._write_lines(pathlib.Path('/dev/stdout'), ['a', 'b'])"], capture_output=True, text=True, check=True)
+                           "_treebanks.write_lines(pathlib.Path('/dev/stdout'), ['a', 'b'])"], capture_output=True, text=True, check=True)
     assert done.stdout == "a\nb\n"
 
 

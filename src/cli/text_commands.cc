@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 
 #include "attend/error.h"
 #include "base/counted.h"
@@ -65,9 +67,10 @@ void RunOnLines(const std::vector<std::string>& files, const CommonOptions& comm
       share.Check(lines);
       cut += run(lines);
       FlushOutput();
-      std::vector<std::string> read = lines.lines();
-      if (as_read) std::ranges::transform(read, read.begin(), as_read);
-      unknown.Add(read, lines.number(), files.size() > 1 ? lines.name() : "");
+      std::vector<std::string> read;
+      if (as_read) std::ranges::transform(lines.lines(), std::back_inserter(read), as_read);
+      unknown.Add(as_read ? read : lines.lines(), lines.number(),
+                  files.size() > 1 ? lines.name() : "");
     }
     lines.ReportMalformed(common.MakeLog());
   }

@@ -196,9 +196,7 @@ def write_silver(work: Work, bank: Bank, folder: pathlib.Path) -> int | None:
     sure = [tree["log_probability"] / symbols(tree) for tree in trees]
     best = sorted(range(len(trees)), key=lambda i: -sure[i])[: round(KEPT * len(trees))]
     kept = [trees[i]["tree"] for i in sorted(best)]
-    unfinished = silver.with_suffix(".part")
-    unfinished.write_text("".join(tree + "\n" for tree in kept), encoding="utf-8")
-    unfinished.replace(silver)
+    _treebanks.write_lines(silver, kept)
     return len(kept)
 
 

@@ -117,11 +117,11 @@ def write(name: str, data: pathlib.Path, directory: pathlib.Path) -> None:
             trees[part].append(tree)
     directory.mkdir(parents=True, exist_ok=True)
     for part, file in PARTS.items():
-        _write_lines(directory / f"{file}.trees", map(line_of, trees[part]))
-    _write_lines(directory / "test.words", (" ".join(words_of(tree)) for tree in trees["test"]))
+        write_lines(directory / f"{file}.trees", map(line_of, trees[part]))
+    write_lines(directory / "test.words", (" ".join(words_of(tree)) for tree in trees["test"]))
 
 
-def _write_lines(path: pathlib.Path, lines: Iterable[str]) -> None:
+def write_lines(path: pathlib.Path, lines: Iterable[str]) -> None:
     """The file appears whole or not at all; what is no file, such as /dev/stdout, gets the lines."""
     text = "".join(line + "\n" for line in lines)
     if path.exists() and not path.is_file():
@@ -199,4 +199,4 @@ RAW_TEXTS = {"wikitext2": wikitext, "wikitext2-penn": wikitext_penn, "craft-dev"
 
 def write_raw(name: str, data: pathlib.Path, path: pathlib.Path) -> None:
     """A sentence a line, its words divided by blanks."""
-    _write_lines(path, (" ".join(words) for words in RAW_TEXTS[name](data)))
+    write_lines(path, (" ".join(words) for words in RAW_TEXTS[name](data)))

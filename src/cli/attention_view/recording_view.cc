@@ -194,7 +194,7 @@ std::string DrawRecording(const std::shared_ptr<const LoadedModel>& loaded, cons
     bounds.numbers = AttentionBounds::kNone;
   }
   const RecordingView view{std::filesystem::path(path).filename().string(),
-                           AttendRecording(loaded, path, threads, bounds)};
+                           AttendRecording(Transcriber(loaded, threads), *loaded, path, bounds)};
   const int64_t last = std::ssize(view.recording.attention);
   if (segment > last) {
     throw Error(ErrorKind::kUsage,

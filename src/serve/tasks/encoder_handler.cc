@@ -130,8 +130,7 @@ EncoderHandler::JobPtr EncoderHandler::JobFor(const Exchange& exchange,
   job->model =
       std::static_pointer_cast<ServedEncoder>(context_.models.Find(route_.path, asked.model));
   if (!job->model->HasRoom()) context_.router.RefuseWork();
-  if (!asked.parts || job->model->reads() != EncoderReads::kItems)
-    job->model->CheckReads(asked.reads);
+  job->model->CheckReads(asked.reads, asked.parts);
   job->call = std::make_shared<const EncoderCall>(std::move(asked.call));
   job->bulk = asked.queue.IsBulk(asked.count());
   for (int64_t i = 0; i < asked.count(); ++i) {

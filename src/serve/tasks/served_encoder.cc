@@ -145,8 +145,8 @@ EncoderReads ServedEncoder::reads() const {
   return reads_pictures() ? EncoderReads::kPictures : EncoderReads::kTexts;
 }
 
-void ServedEncoder::CheckReads(EncoderReads given) const {
-  if (reads() == given) return;
+void ServedEncoder::CheckReads(EncoderReads given, bool parts) const {
+  if (reads() == given || (parts && reads() == EncoderReads::kItems)) return;
   constexpr const char* kNames[] = {"text", "pictures", "items"};
   constexpr const char* kCures[] = {"", "; send `picture`", "; send `item`"};
   const auto wanted = static_cast<size_t>(reads());

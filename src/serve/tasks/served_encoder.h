@@ -80,8 +80,9 @@ class ServedEncoder : public ServedModel {
   int64_t max_tokens() const;
   bool reads_pictures() const { return config().patches.has_value(); }
   EncoderReads reads() const;
-  // Throws Error(kInput) where the model reads something else.
-  void CheckReads(EncoderReads given) const;
+  // Throws Error(kInput) where the model reads something else. `parts`: of one that reads items, a
+  // text or a picture is a part of one.
+  void CheckReads(EncoderReads given, bool parts) const;
   // Makes a picture of a PNG or JPEG file's bytes, of the model's size, and tells how much room it
   // takes. Throws Error(kInput) for what is none, named `name`.
   void TakePicture(const std::string& file, const std::string& name, EncoderText* text) const;

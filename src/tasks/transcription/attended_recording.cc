@@ -14,11 +14,9 @@
 
 namespace attend {
 
-AttendedRecording AttendRecording(const std::shared_ptr<const LoadedModel>& loaded,
-                                  const std::string& path, int threads,
-                                  const AttentionBounds& bounds) {
-  const Transcriber transcriber(loaded, threads);
-  const SoundFrames frames(*loaded->config().frames);
+AttendedRecording AttendRecording(const Transcriber& transcriber, const LoadedModel& loaded,
+                                  const std::string& path, const AttentionBounds& bounds) {
+  const SoundFrames frames(*loaded.config().frames);
   const Sound sound = Resample(ReadSound(path), transcriber.rate());
   const RecordingSamples recording{sound.samples, sound.rate};
   AttendedRecording attended{.found = transcriber.Transcribe({&recording, 1})[0], .attention = {}};
@@ -31,7 +29,7 @@ AttendedRecording AttendRecording(const std::shared_ptr<const LoadedModel>& load
       return static_cast<size_t>(std::llround(seconds * static_cast<double>(sound.rate)));
     };
     const size_t begin = place(segments[i].begin), end = place(segments[i].end);
-    AddWords(*loaded, frames, std::span(sound.samples).subspan(begin, end - begin),
+    AddWords(loaded, frames, std::span(sound.samples).subspan(begin, end - begin),
              {&attended.attention[i], bounds}, &decoding, &segments[i]);
   }
   return attended;

@@ -2,7 +2,6 @@
 #ifndef ATTEND_TASKS_TRANSCRIPTION_ATTENDED_RECORDING_H_
 #define ATTEND_TASKS_TRANSCRIPTION_ATTENDED_RECORDING_H_
 
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -17,11 +16,10 @@ struct AttendedRecording {
   std::vector<SegmentAttention> attention;  // of the first segments
 };
 
-// Transcribes a file. Throws Error(kInput) for one that can't be read, or in which nothing is
-// heard.
-AttendedRecording AttendRecording(const std::shared_ptr<const LoadedModel>& loaded,
-                                  const std::string& path, int threads,
-                                  const AttentionBounds& bounds);
+// Transcribes a file with the transcriber of the model. Throws Error(kInput) for one that can't be
+// read, or in which nothing is heard.
+AttendedRecording AttendRecording(const Transcriber& transcriber, const LoadedModel& loaded,
+                                  const std::string& path, const AttentionBounds& bounds);
 
 }  // namespace attend
 
