@@ -3,7 +3,7 @@
 
 example: torch_pictures.py --size 28 --channels 1 --patch 4 --layers 6 --width 96 --heads 4 --d-ff 192 --batch 128 --threads 2
 
-Pre-norm layers of GELU with learned positions, the mean of the squares' vectors, scaled_dot_product_attention, AdamW and clipping. The
+Pre-norm layers of GELU with learned positions, the mean of the patches' vectors, scaled_dot_product_attention, AdamW and clipping. The
 pictures are random numbers that stand in memory, so reading them takes no time.
 """
 

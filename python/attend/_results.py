@@ -299,7 +299,7 @@ class TextAttention(NamedTuple):
 
 
 class InputAttention(NamedTuple):
-    """What a model looks at in an input, whose shape is that of a map: [rows, columns] of a picture's squares, else [pieces] or [links]."""
+    """What a model looks at in an input, whose shape is that of a map: [rows, columns] of a picture's patches, else [pieces] or [links]."""
 
     # What each head gives, by what the class is read from: [layers, heads, *shape].
     heads: NDArray[numpy.float32]
@@ -308,17 +308,17 @@ class InputAttention(NamedTuple):
 
 
 class ItemAttention(NamedTuple):
-    """What the summary of an item looks at. R rows: the summary itself, `pieces`, the picture's squares, row by row, and `links`."""
+    """What the summary of an item looks at. R rows: the summary itself, `pieces`, the picture's patches, row by row, and `links`."""
 
     pieces: list[str]  # of the text, as the model reads it; none: no text
-    squares: tuple[int, int]  # rows and columns of them; 0 and 0: no picture
+    patches: tuple[int, int]  # rows and columns of them; 0 and 0: no picture
     links: list[str]  # each once
     heads: NDArray[numpy.float32]  # what each head gives, [layers, heads, R]; sums to 1
     rollout: NDArray[numpy.float32]  # how much of each row comes through all layers, [R]; sums to 1
 
     def of(self, part: Literal["summary", "text", "picture", "links"]) -> InputAttention:
         """That of one part's rows."""
-        rows, columns = self.squares
+        rows, columns = self.patches
         shapes = {"summary": (1,), "text": (len(self.pieces),), "picture": (rows, columns), "links": (len(self.links),)}
         first = 0
         for name, shape in shapes.items():

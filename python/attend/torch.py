@@ -187,14 +187,14 @@ class Layer(nn.Module):
 
 
 class Patches(nn.Linear):
-    """Squares of a picture times a matrix, after a learned vector (the Vision Transformer, Dosovitskiy et al. 2021)."""
+    """Patches of a picture times a matrix, after a learned vector (the Vision Transformer, Dosovitskiy et al. 2021)."""
 
     def __init__(self, patches: Config, d_model: int) -> None:
         super().__init__(patches.patch * patches.patch * patches.channels, d_model)
         self.class_token = nn.Parameter(torch.zeros(d_model)) if patches.class_token else None
 
-    def forward(self, squares_BPE: Tensor) -> Tensor:
-        x_BPD = super().forward(squares_BPE)
+    def forward(self, patches_BPE: Tensor) -> Tensor:
+        x_BPD = super().forward(patches_BPE)
         if self.class_token is None:
             return x_BPD
         return torch.cat([self.class_token.expand(len(x_BPD), 1, -1), x_BPD], 1)
@@ -259,7 +259,7 @@ class Stack(nn.Module):
         return x_BTD
 
     def embed(self, ids_BT: Tensor, embedding_VD: Tensor | None) -> Tensor:
-        """Of ids, of squares of pictures [B, P, E] or of frames [B, T, mels], before positions."""
+        """Of ids, of patches of pictures [B, P, E] or of frames [B, T, mels], before positions."""
         numbers = self.patches or self.convolutions
         if numbers is not None:
             x_BPD: Tensor = numbers(ids_BT)
@@ -347,7 +347,7 @@ class Transformer(nn.Module):
     def forward(self, source: Tensor, target: Tensor | None = None, next_words: Tensor | None = None) -> Tensor:
         """Logits [B, T, V] of tokens, [B, S, labels] of each token's label, or [B, labels] of a text's or a picture's.
 
-        A model that reads pictures takes their squares [B, P, E], which squares() makes of pixels, in place of ids. One that reads
+        A model that reads pictures takes their patches [B, P, E], which patches() makes of pixels, in place of ids. One that reads
         sound takes log-mel frames [B, T, mels] of recordings of one length as `source`.
         `source` and `target` are ids [B, S] and [B, T]; of a decoder alone, or an encoder alone, `source` is all. What a decoder
         reads begins with bos, and logits [:, t] are of the token after the ids up to t. encoder_ids and decoder_start give what stands
@@ -401,12 +401,12 @@ class Transformer(nn.Module):
         """What the decoder reads before a target's tokens: bos, and what every target begins with."""
         return [self.config.special_ids.bos, *self.config.target_begin]
 
-    def squares(self, pixels_BHWC: Tensor) -> Tensor:
+    def patches(self, pixels_BHWC: Tensor) -> Tensor:
         """What a model of pictures reads of pixels from 0 to 255, a picture of its size each: [B, P, E] (docs/model_file.md)."""
-        return squares_of(pixels_BHWC, self.config.patches)
+        return patches_of(pixels_BHWC, self.config.patches)
 
     def not_pad(self, ids_BS: Tensor) -> Tensor:
-        if self.config.patches is not None or self.config.frames is not None:  # all have as many squares, or frames
+        if self.config.patches is not None or self.config.frames is not None:  # all have as many patches, or frames
             return torch.ones(len(ids_BS), 1, dtype=torch.bool, device=ids_BS.device)
         return ids_BS.ne(self.config.special_ids.pad)
 
@@ -445,15 +445,15 @@ class Fusion(nn.Module):
         for stack in (self.text, self.picture) if fusion.shared_width else ():
             stack.projection = nn.Linear(stack.config.d_model, fusion.shared_width, bias=False)
 
-    def forward(self, text: Tensor | None = None, squares: Tensor | None = None, nodes: Tensor | None = None) -> Tensor:
-        """Logits [B, labels] of items that have the same inputs: ids [B, T] without padding, squares [B, P, E] that
-        squares_of() makes of pixels, and numbers of the linked nodes [B, L]. None: the items have none."""
-        given, *_ = (one for one in (text, squares, nodes) if one is not None)  # at least one
+    def forward(self, text: Tensor | None = None, patches: Tensor | None = None, nodes: Tensor | None = None) -> Tensor:
+        """Logits [B, labels] of items that have the same inputs: ids [B, T] without padding, patches [B, P, E] that
+        patches_of() makes of pixels, and numbers of the linked nodes [B, L]. None: the items have none."""
+        given, *_ = (one for one in (text, patches, nodes) if one is not None)  # at least one
         rows = [self.encoder.summary.expand(len(given), 1, -1)]
         if text is not None:
             rows.append(self.encoder.from_text(self.rows(self.text, text)))
-        if squares is not None:
-            rows.append(self.encoder.from_picture(self.rows(self.picture, squares)))
+        if patches is not None:
+            rows.append(self.encoder.from_picture(self.rows(self.picture, patches)))
         if nodes is not None:
             assert self.encoder.nodes is not None  # where there are nodes to link to
             rows.append(self.encoder.nodes(nodes))
@@ -466,20 +466,20 @@ class Fusion(nn.Module):
         return x_BRD
 
     def vectors(self, stack: Stack, given: Tensor) -> Tensor:
-        """CLIP's (Radford et al. 2021), [B, shared_width]: of ids by `text`, or squares by `picture`. Each has length 1."""
+        """CLIP's (Radford et al. 2021), [B, shared_width]: of ids by `text`, or patches by `picture`. Each has length 1."""
         return functional.normalize(stack.projection(self.rows(stack, given).mean(1)), dim=-1)
 
-    def squares_of(self, pixels_BHWC: Tensor) -> Tensor:
+    def patches_of(self, pixels_BHWC: Tensor) -> Tensor:
         """Of pixels from 0 to 255, a picture of the model's size each: [B, P, E]."""
-        return squares_of(pixels_BHWC, self.config.fusion.patches)
+        return patches_of(pixels_BHWC, self.config.fusion.patches)
 
 
-def squares_of(pixels_BHWC: Tensor, patches: Config) -> Tensor:
+def patches_of(pixels_BHWC: Tensor, patches: Config) -> Tensor:
     numbers_BHWC = (pixels_BHWC.double() / 255 - torch.tensor(patches.mean)) / torch.tensor(patches.deviation)
     side = patches.patch
     shape = (len(pixels_BHWC), patches.height // side, side, patches.width // side, side, patches.channels)
-    squares: Tensor = numbers_BHWC.reshape(shape).transpose(2, 3)  # [B, rows, columns, side, side, C]
-    return squares.reshape(len(squares), -1, side * side * patches.channels).float()
+    cut: Tensor = numbers_BHWC.reshape(shape).transpose(2, 3)  # [B, rows, columns, side, side, C]
+    return cut.reshape(len(cut), -1, side * side * patches.channels).float()
 
 
 def load(directory: str | os.PathLike[str]) -> Any:

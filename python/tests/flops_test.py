@@ -33,11 +33,11 @@ def described(preset, changes):
 
 
 def source_of(config, length):
-    """Ids, the squares of a picture or the frames of a recording."""
+    """Ids, the patches of a picture or the frames of a recording."""
     if config["patches"]:
         side = config["patches"]["patch"]
-        squares = config["patches"]["height"] // side * (config["patches"]["width"] // side)
-        return torch.rand([1, squares, side * side * config["patches"]["channels"]])
+        patches = config["patches"]["height"] // side * (config["patches"]["width"] // side)
+        return torch.rand([1, patches, side * side * config["patches"]["channels"]])
     if config["frames"]:
         return torch.rand([1, length * math.prod(config["frames"]["strides"]), config["frames"]["mels"]])
     return torch.randint(5, 300, [1, length])

@@ -63,7 +63,7 @@ def test_attention_is_the_command_line_s(directory, classifier, tmp_path):
     program("attention", "--model", directory, tmp_path / "items.jsonl", "--output", tmp_path / "seen.json")
     wanted = json.loads((tmp_path / "seen.json").read_text(encoding="utf-8"))["attention"]
     seen = classifier.attention(item)
-    assert seen.pieces == wanted["text"]["pieces"] and seen.links == wanted["links"]["nodes"] and seen.squares == (2, 2)
+    assert seen.pieces == wanted["text"]["pieces"] and seen.links == wanted["links"]["nodes"] and seen.patches == (2, 2)
     assert seen.heads.sum(-1) == pytest.approx(np.ones(seen.heads.shape[:2]), abs=1e-5) and seen.rollout.sum() == pytest.approx(1, abs=1e-5)
     for part in ("text", "picture", "links"):
         found = seen.of(part)

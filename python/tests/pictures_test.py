@@ -86,7 +86,7 @@ def test_logits_are_those_of_transformers(model, directory):
     expected = logits_of(model, pixels)
     with torch.no_grad():
         ours = attend.torch.load(directory)
-        found = ours(ours.squares(torch.tensor(pixels)))
+        found = ours(ours.patches(torch.tensor(pixels)))
     assert (found - expected).abs().max() < 1e-4
     classified = attend.Classifier(directory).classify_pictures([as_png(picture) for picture in pixels])
     for row, classes in zip(expected.softmax(-1), classified, strict=True):

@@ -150,7 +150,7 @@ def test_items_have_the_probabilities_of_the_engine(inputs, tmp_path):
     pixels = np.random.default_rng(3).integers(0, 256, (8, 8), dtype=np.uint8)
     whole = {"text": TEXTS[0], "picture": as_png(pixels), "links": ["wood", "barn"]}
     ids = torch.tensor([[BOS, *attend.Vocabulary(directory / "vocab.spm").encode(TEXTS[0]), EOS]])
-    tensors = {"text": ids, "picture": model.squares_of(torch.tensor(pixels)[None, ..., None]), "links": torch.tensor([[2, 0]])}
+    tensors = {"text": ids, "picture": model.patches_of(torch.tensor(pixels)[None, ..., None]), "links": torch.tensor([[2, 0]])}
     logits = model(*(tensors[name] if name in inputs else None for name in tensors))
     found = engine.classify([{name: whole[name] if name in inputs else None for name in whole}], contributions=True)[0]
     for label, probability in found.classes:

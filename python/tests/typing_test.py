@@ -42,9 +42,9 @@ words: list[attend.LabelledText] = [*attend.Tagger("model").tag_words(["a", "b"]
 sentences: list[attend.TaggedText] = attend.Tagger("model").tag_words([["a", "b"], ["c"]])
 looks: attend.TextAttention = attend.Classifier("model").attention("a")
 heads: int = generator.attention("a").weights.shape[1] + attend.Encoder("model").attention("a").weights.shape[1] + len(looks.pieces)
-squares: attend.InputAttention = attend.Classifier("model").picture_attention("a.png")
+patches: attend.InputAttention = attend.Classifier("model").picture_attention("a.png")
 seen: attend.ItemAttention = attend.ItemClassifier("model").attention({"text": "a"})
-shares: int = squares.heads.shape[0] + seen.of("picture").rollout.shape[0]
+shares: int = patches.heads.shape[0] + seen.of("picture").rollout.shape[0]
 heard: attend.RecordingAttention = attend.Transcriber("model").attention("a.wav")[0]
 label: str = attend.Classifier("model").classify("a").label
 encoder = attend.Encoder("model", threads=2)

@@ -27,7 +27,7 @@ std::vector<float> PatchNumbers::Of(std::span<const uint8_t> pixels) const {
   }
   std::vector<float> numbers;
   numbers.reserve(pixels.size());
-  const int64_t run = input_.patch * input_.channels;  // a row of a square
+  const int64_t run = input_.patch * input_.channels;  // a row of a patch
   for (int64_t top = 0; top < input_.height; top += input_.patch) {
     for (int64_t left = 0; left < input_.width; left += input_.patch) {
       for (int64_t y = top; y < top + input_.patch; ++y) {

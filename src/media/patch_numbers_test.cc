@@ -9,7 +9,7 @@ namespace attend {
 namespace {
 
 // Each number tells where its pixel stood.
-TEST(PatchNumbersTest, SquaresRowByRowChannelsSideBySide) {
+TEST(PatchNumbersTest, PatchesRowByRowChannelsSideBySide) {
   const PatchInput input{.height = 4,
                          .width = 6,
                          .channels = 3,

@@ -76,8 +76,8 @@ FieldList Fields(PatchInput& patches) {
   fields.Add("height", &patches.height, 1, kMaxPictureSide, "height of a picture in pixels")
       .Add("width", &patches.width, 1, kMaxPictureSide, "width of a picture in pixels")
       .Add("channels", &patches.channels, 1, 3, "1: grey pixels; 3: red, green and blue")
-      .Add("patch", &patches.patch, 1, kMaxPictureSide, "side of a square in pixels")
-      .Add("class_token", &patches.class_token, "a learned vector before those of the squares")
+      .Add("patch", &patches.patch, 1, kMaxPictureSide, "side of a patch in pixels")
+      .Add("class_token", &patches.class_token, "a learned vector before those of the patches")
       .Add("fit", &patches.fit, {"stretch", "crop"},
            "how a picture of another size is brought to this one: each side by itself, or the "
            "shorter side and then the middle of the longer one")

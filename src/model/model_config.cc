@@ -311,7 +311,7 @@ void CheckTrees(const ModelConfig& config) {
 }
 
 // What a stack of pictures reads; `names` of the two, for messages.
-void CheckSquares(const PatchInput& patches, const StackConfig& stack,
+void CheckPatches(const PatchInput& patches, const StackConfig& stack,
                   const std::pair<std::string, std::string>& names) {
   const auto& [name, of_stack] = names;
   if (patches.channels == 2) Refuse(fmt::format("{}.channels is 2, expected 1 or 3", name));
@@ -345,7 +345,7 @@ void CheckPatches(const ModelConfig& config) {
     Refuse("input is patches, expected tokens: patches are for an encoder alone");
   if (config.head == HeadKind::kVocabulary)
     Refuse("head is vocabulary, expected labels or none: an encoder of patches has no vocabulary");
-  CheckSquares(patches, *config.encoder, {"patches", "encoder"});
+  CheckPatches(patches, *config.encoder, {"patches", "encoder"});
   if (config.pooling == Pooling::kFirst && !patches.class_token)
     Refuse("pooling is first, expected mean: patches.class_token is off");
 }
@@ -430,7 +430,7 @@ void CheckFusion(const ModelConfig& config) {
     Refuse("encoder.positions is given, expected none: the rows of an item have no order");
   CheckFusedStack(fusion.text, "fusion.text");
   CheckFusedStack(fusion.picture, "fusion.picture");
-  CheckSquares(fusion.patches, fusion.picture, {"fusion.patches", "fusion.picture"});
+  CheckPatches(fusion.patches, fusion.picture, {"fusion.patches", "fusion.picture"});
   if (fusion.patches.class_token)
     Refuse("fusion.patches.class_token is on, expected off: the summary stands for an item");
   if (fusion.picture.positions == PositionKind::kSinusoidal)

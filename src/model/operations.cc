@@ -97,23 +97,23 @@ void AddInput(const ModelConfig& config, int64_t rows, std::vector<OperationPart
     AddConvolutions(*config.frames, config.encoder->d_model, rows, parts);
     return;
   }
-  const int64_t squares = rows - (config.patches->class_token ? 1 : 0);
+  const int64_t patches = rows - (config.patches->class_token ? 1 : 0);
   parts->push_back(
-      {"encoder.patches", Product(squares, config.patches->patch_size(), config.encoder->d_model)});
+      {"encoder.patches", Product(patches, config.patches->patch_size(), config.encoder->d_model)});
 }
 
 // Of a joint encoder and those below it: of an item with so many tokens, a picture and no links.
 void AddFusion(const ModelConfig& config, int64_t tokens, std::vector<OperationPart>* parts) {
   const FusionInput& fusion = *config.fusion;
-  const int64_t squares = fusion.patches.patches(), width = config.encoder->d_model;
+  const int64_t patches = fusion.patches.patches(), width = config.encoder->d_model;
   parts->push_back({"text.embedding", 0});
   AddStack("text", fusion.text, tokens, -1, parts);
   parts->push_back(
-      {"picture.patches", Product(squares, fusion.patches.patch_size(), fusion.picture.d_model)});
-  AddStack("picture", fusion.picture, squares, -1, parts);
+      {"picture.patches", Product(patches, fusion.patches.patch_size(), fusion.picture.d_model)});
+  AddStack("picture", fusion.picture, patches, -1, parts);
   parts->push_back({"encoder.from_text", Product(tokens, fusion.text.d_model, width)});
-  parts->push_back({"encoder.from_picture", Product(squares, fusion.picture.d_model, width)});
-  AddStack("encoder", *config.encoder, 1 + tokens + squares, -1, parts);
+  parts->push_back({"encoder.from_picture", Product(patches, fusion.picture.d_model, width)});
+  AddStack("encoder", *config.encoder, 1 + tokens + patches, -1, parts);
 }
 
 // Of one head, over projections of the stack's width where there are any.

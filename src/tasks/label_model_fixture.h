@@ -33,7 +33,7 @@ inline std::shared_ptr<Model> MakeLabelModel(const std::string& task, Pooling po
   return model;
 }
 
-// A classifier of pictures of 28 x 28 pixels in squares of 4, with random weights.
+// A classifier of pictures of 28 x 28 pixels in patches of 4, with random weights.
 inline std::shared_ptr<Model> MakePictureModel() {
   auto model = std::make_shared<Model>();
   ModelConfig& config = model->config = PresetConfig("vit-tiny");

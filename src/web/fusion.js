@@ -53,8 +53,8 @@ export class ItemView {
     if (this.layer !== null && this.layer >= layers) this.layer = null;
     this.picture.hidden = attention.picture === null;
     if (attention.picture) {
-      this.squares ??= new this.parts.PictureAttention(this.pictureView);
-      this.squares.show(attention.picture, layer);
+      this.patches ??= new this.parts.PictureAttention(this.pictureView);
+      this.patches.show(attention.picture, layer);
     }
     this.draw();
   }

@@ -1,6 +1,6 @@
-// What a model looks at in a picture: attention rollout, and one layer's heads, as colour over the squares it reads. The page of
-// `attend attention` and the server's page draw with it. Takes {picture (a data URL), rows, columns, heads: [layers][heads][squares],
-// rollout: [squares]}; styles are in attention.css and picture_attention.css.
+// What a model looks at in a picture: attention rollout, and one layer's heads, as colour over the patches it reads. The page of
+// `attend attention` and the server's page draw with it. Takes {picture (a data URL), rows, columns, heads: [layers][heads][patches],
+// rollout: [patches]}; styles are in attention.css and picture_attention.css.
 
 function add(parent, tag, attributes = {}, text) {
   const node = parent.appendChild(document.createElement(tag));
@@ -47,22 +47,22 @@ export class PictureAttention {
     this.tell();
   }
 
-  tell(text = "Point at a square to read its share.") { this.note.textContent = text; }
+  tell(text = "Point at a patch to read its share.") { this.note.textContent = text; }
 
   figure(caption, map) {
     const {picture, rows, columns} = this.attention, figure = add(this.figures, "figure");
     add(figure, "figcaption", {}, caption);
-    const frame = add(figure, "div", {class: "squares-frame"}), most = map && Math.max(...map);
+    const frame = add(figure, "div", {class: "patches-frame"}), most = map && Math.max(...map);
     add(frame, "img", {src: picture, alt: map ? `${caption}: most ${shareOf(most)}, in row ${1 + Math.floor(map.indexOf(most) / columns)}, column ${1 + map.indexOf(most) % columns}` : caption});
     if (!map) return;
-    const squares = add(frame, "div", {class: "squares", "aria-hidden": "true"});
-    squares.style.setProperty("--columns", columns);
-    squares.style.setProperty("--rows", rows);
-    for (const share of map) add(squares, "i").style.opacity = most > 0 ? .85 * share / most : 0;
-    squares.addEventListener("pointermove", event => {
-      const at = [...squares.children].indexOf(document.elementsFromPoint(event.clientX, event.clientY).find(each => each.parentElement === squares));
+    const patches = add(frame, "div", {class: "patches", "aria-hidden": "true"});
+    patches.style.setProperty("--columns", columns);
+    patches.style.setProperty("--rows", rows);
+    for (const share of map) add(patches, "i").style.opacity = most > 0 ? .85 * share / most : 0;
+    patches.addEventListener("pointermove", event => {
+      const at = [...patches.children].indexOf(document.elementsFromPoint(event.clientX, event.clientY).find(each => each.parentElement === patches));
       if (at >= 0) this.tell(`${caption}: row ${1 + Math.floor(at / columns)}, column ${1 + at % columns} has ${shareOf(map[at])}`);
     });
-    squares.addEventListener("pointerleave", () => this.tell());
+    patches.addEventListener("pointerleave", () => this.tell());
   }
 }

@@ -133,10 +133,10 @@ export class SpectrogramAttention {
   }
 
   ticks() {
-    const {begin, end} = this.shown, length = end - begin, step = [1, 2, 5, 10, 20, 60].find(each => length / each <= 5) ?? 120, ticks = [];
-    for (let second = Math.ceil(begin / step) * step; second <= end; second += step) {
-      const tick = document.createElement("span");
-      tick.textContent = `${second} s`;
+    const {begin, end} = this.shown, length = end - begin, step = [.1, .2, .5, 1, 2, 5, 10, 20, 60].find(each => length / each <= 5) ?? 120, ticks = [];
+    for (let number = Math.ceil(begin / step); number * step <= end; number++) {
+      const second = number * step, tick = document.createElement("span");
+      tick.textContent = `${second.toFixed(step < 1 ? 1 : 0)} s`;
       tick.style.left = `${100 * (second - begin) / length}%`;
       tick.className = second > end - .12 * length ? "late" : "";
       ticks.push(tick);

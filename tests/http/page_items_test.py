@@ -101,7 +101,7 @@ def test_the_answer_to_all_three_inputs(page, service, photo):
     page.all("#classify-item .attention-bar .group button")[1].click()
     assert page.texts("#classify-item .shares li") == [f"{name} {100 * share['heads'][0][0]:.1f} %" for name, share in wanted["attention"]["shares"].items()]
     assert page.texts("#classify-item figcaption")[1] == "all layers (rollout)"
-    assert page.js("[...document.querySelectorAll('.squares')].every(squares => squares.children.length === 4)")
+    assert page.js("[...document.querySelectorAll('.patches')].every(patches => patches.children.length === 4)")
 
 
 def test_an_item_too_long_for_attention_has_its_classes(page):

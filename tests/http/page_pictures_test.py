@@ -64,7 +64,7 @@ def result(service, path):
 
 
 def opacities(page, figure):
-    return page.js("[...document.querySelectorAll('.squares-frame')[arguments[0]].querySelectorAll('i')].map(square => +square.style.opacity)", figure)
+    return page.js("[...document.querySelectorAll('.patches-frame')[arguments[0]].querySelectorAll('i')].map(patch => +patch.style.opacity)", figure)
 
 
 def shares(weights):
@@ -80,15 +80,15 @@ def test_classes_and_attention_of_a_picture(page, service, photo):
     heads = attention["heads"][-1]
     assert page.texts("#classify-attention figcaption")[1:] == ["all layers (rollout)", *(f"layer {layers}, head {i + 1}" for i in range(len(heads)))]
     assert opacities(page, 0) == [] and opacities(page, 1) == shares(attention["rollout"]) and opacities(page, 2) == shares(heads[0])
-    assert page.js("[...document.querySelectorAll('.squares-frame img')].every(image => image.naturalWidth === 12)")
+    assert page.js("[...document.querySelectorAll('.patches-frame img')].every(image => image.naturalWidth === 12)")
     page.all("#classify-attention .group button")[0].click()
     assert page.texts("#classify-attention figcaption")[2] == "layer 1, head 1" and opacities(page, 2) == shares(attention["heads"][0][0])
 
 
-def test_a_square_tells_its_share(page, service, photo):
+def test_a_patch_tells_its_share(page, service, photo):
     given(page, photo)
     rollout = result(service, photo)["attention"]["rollout"]
-    page.point_at(page.all(".squares")[0].find_elements("css selector", "i")[4])
+    page.point_at(page.all(".patches")[0].find_elements("css selector", "i")[4])
     assert page.texts("#classify-attention .note")[0] == f"all layers (rollout): row 2, column 2 has {100 * rollout[4]:.1f} %"
 
 

@@ -181,7 +181,7 @@ def write_parser(folder, **model):
 
 
 def write_picture_model(folder):
-    """A classifier of coloured pictures of 12 by 8 pixels in squares of 4."""
+    """A classifier of coloured pictures of 12 by 8 pixels in patches of 4."""
     patches = {"height": 8, "width": 12, "channels": 3, "patch": 4, "class_token": True, "fit": "stretch", "resampling": "bilinear",
                "mean": [0.5], "deviation": [0.25]}
     config = newest_config(task="classification", languages=[], decoder=None, source_vocab_size=0, target_vocab_size=0, input="patches",
@@ -192,7 +192,7 @@ def write_picture_model(folder):
 
 
 def write_item_model(folder, graph="", max_positions=0, shared_width=6):
-    """A classifier of items with a text, of so many tokens at most, a grey picture of 8 by 8 pixels in squares of 4 and links to three nodes, with the golden vocabulary."""
+    """A classifier of items with a text, of so many tokens at most, a grey picture of 8 by 8 pixels in patches of 4 and links to three nodes, with the golden vocabulary."""
     patches = {"height": 8, "width": 8, "channels": 1, "patch": 4, "class_token": False, "fit": "stretch", "resampling": "bilinear",
                "mean": [0.5], "deviation": [0.25]}
     config = newest_config(task="fusion", languages=[], decoder=None, input="items", head="labels", labels=["cat", "dog", "owl"], pooling="first")

@@ -241,7 +241,7 @@ def test_what_pictures_are_validated_on_is_told(tmp_path):
 
 
 def test_a_model_of_pictures_goes_on_with_the_recipe_that_made_it(tmp_path):
-    """Its learned positions are those of its own squares, not the preset's."""
+    """Its learned positions are those of its own patches, not the preset's."""
     common = COMMON | {"max_updates": 2, "validate_every": 2, "checkpoint_every": 2}
     options = tiny_run.of_pictures(common, tmp_path) | {"patches.patch": 4}
     tiny_run.trained(options, tmp_path / "run")

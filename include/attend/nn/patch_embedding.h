@@ -8,12 +8,12 @@
 
 namespace attend::nn {
 
-// Each square of a picture times a matrix, after a learned vector where the configuration has a
+// Each patch of a picture times a matrix, after a learned vector where the configuration has a
 // class token.
 class PatchEmbeddingImpl : public LinearLayerImpl {
  public:
   PatchEmbeddingImpl(const PatchInput& input, int64_t d_model);
-  // Of whole pictures, E numbers a square: [B, rows, D]. Positions are not added.
+  // Of whole pictures, E numbers a patch: [B, rows, D]. Positions are not added.
   torch::Tensor forward(const torch::Tensor& patches_PE);
 
   torch::Tensor class_token;  // [D]; undefined without

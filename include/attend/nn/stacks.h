@@ -23,7 +23,7 @@ struct StackTrace {
   torch::Tensor output_BTD;
 };
 
-// Ids of a batch's sentences one after the other, without padding; or squares of its pictures, or
+// Ids of a batch's sentences one after the other, without padding; or patches of its pictures, or
 // frames of its recordings.
 struct PackedIds {
   torch::Tensor ids_R;        // int64; undefined for pictures and recordings
@@ -33,7 +33,7 @@ struct PackedIds {
   // Of targets, with ModelConfig::next_word_input: for each token the row of the packed sources,
   // int64, whose encoding is added to it.
   torch::Tensor next_words_R = {};
-  // Of pictures, E numbers a square. The rows that are counted above are those of the stack, class
+  // Of pictures, E numbers a patch. The rows that are counted above are those of the stack, class
   // tokens among them.
   torch::Tensor patches_PE = {};
   // Of recordings, one after the other, and where they begin (int64, on the CPU). The rows that are
@@ -42,7 +42,7 @@ struct PackedIds {
   torch::Tensor frame_offsets_B1 = {};
 };
 
-// What a stack makes its first rows of: rows of an embedding, squares of pictures or frames.
+// What a stack makes its first rows of: rows of an embedding, patches of pictures or frames.
 struct StackInput {
   int64_t vocab_size = 0;  // 0: no embedding
   std::optional<PatchInput> patches = {};
@@ -89,7 +89,7 @@ class StackImpl : public torch::nn::Module {
   // [R, D]
   torch::Tensor EmbedPatches(const torch::Tensor& patches_PE, DropoutStream* dropout);
   torch::Tensor EmbedFrames(const PackedIds& read, DropoutStream* dropout);
-  // Norm and dropout of what squares or frames became.
+  // Norm and dropout of what patches or frames became.
   torch::Tensor NormAndDrop(const torch::Tensor& x_RD, DropoutStream* dropout);
 
   double embedding_scale_;

@@ -40,9 +40,9 @@ int64_t InputLayer::RowsOf(const EncoderItem& item) const {
 }
 
 void InputLayer::ApplyPatches(std::span<const float> numbers, Scratch* scratch, float* x_RD) const {
-  const int64_t width = config_.d_model, squares = std::ssize(numbers) / patches_->patch_size;
+  const int64_t width = config_.d_model, patches = std::ssize(numbers) / patches_->patch_size;
   if (patches_->class_token_D != nullptr) x_RD = std::copy_n(patches_->class_token_D, width, x_RD);
-  patches_->product.Apply(numbers.data(), squares, &scratch->linear, x_RD);
+  patches_->product.Apply(numbers.data(), patches, &scratch->linear, x_RD);
 }
 
 void InputLayer::ApplyFrames(std::span<const float> numbers, Scratch* scratch, float* x_RD) const {
