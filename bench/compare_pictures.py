@@ -53,7 +53,7 @@ def execute(row, options, _):
     common = ["--preset", preset, "--type", kind, "--batch-size", batch, "--texts", pictures, "--repeats", 2]
     ours = run([options.attend, "bench", "encode", *common, "--json"])
     theirs = run([sys.executable, FOLDER / "onnx_pictures.py", *common])
-    ours["rate"], theirs["rate"] = ours["texts_per_s"], theirs["texts_per_s"]
+    ours["rate"], theirs["rate"] = ours["pictures_per_s"], theirs["texts_per_s"]
     peak = ours["machine"]["int8_per_s" if kind == "int8" else "f32_per_s"]
     return ours, theirs, 100 * ours["rate"] * 2 * PICTURES[preset].multiply_adds() / peak
 

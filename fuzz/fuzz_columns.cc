@@ -5,11 +5,12 @@
 #include <fstream>
 
 #include "data/labelled_text.h"
+#include "data/recordings.h"
 #include "fuzz/harness.h"
 #include "text/text_words.h"
 #include "text/utf8.h"
 
-// Columns and tables of labels, and words of plain text.
+// Columns and tables of labels, tables of recordings, and words of plain text.
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace attend;
   return ReadForeign(data, size, ErrorKind::kInput, [](std::string_view bytes) {
@@ -28,6 +29,10 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     } remove{path};
     if (bytes.starts_with('#')) {
       ReadTable({path.string()});
+      return;
+    }
+    if (bytes.starts_with('@')) {
+      ReadRecordings({path.string()});
       return;
     }
     std::vector<LabelledItem> items = ReadColumns({path.string()}, {});

@@ -47,7 +47,7 @@ def test_it_refuses(tmp_path):
     (tmp_path / "file").write_text("", encoding="utf-8")
     for format, directory, output, python, status, part in (
         ("transformers", tmp_path / "gone", "out", sys.executable, 3, "gone"),
-        ("transformers", LANGUAGE_MODEL, "out", sys.executable, 3, "is no model that transformers has a form of"),
+        ("transformers", LANGUAGE_MODEL, "out", sys.executable, 3, "is no model that attend writes for transformers"),
         ("ctranslate2", LEARNED, "out", sys.executable, 3, "encoder.d_k is 5, which CTranslate2 lacks; expected d_model / heads"),
         ("transformers", tmp_path / "gone", "file", sys.executable, 2, "exists; remove it or choose another name"),
         ("transformers", GOLDEN, "out", "/bin/false", 2, "attend export needs the Python package")):

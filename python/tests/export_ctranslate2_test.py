@@ -139,6 +139,6 @@ def test_encoders_alone_are_refused(tmp_path):
     config = model(
         task="masked_language_model", source_vocab_size=110, target_vocab_size=110, special_ids=IDS, encoder=stack(**SHAPE), decoder=None)
     directory = write(tmp_path / "model", config, vocabulary(tmp_path, "--mask"))
-    with pytest.raises(attend.InputError, match="no model that ctranslate2 has a form of; it has one of models with a decoder"):
+    with pytest.raises(attend.InputError, match="no model that attend writes for ctranslate2; it writes models of text: models with a decoder"):
         attend.convert.export(directory, tmp_path / "ctranslate2", format="ctranslate2")
     assert json.loads((directory / "config.json").read_text(encoding="utf-8"))["model"]["task"] == "masked_language_model"

@@ -171,7 +171,7 @@ def test_round_trips(name, tmp_path):
     ("vectors", {"encoder.activation": "swiglu"}, 'encoder.activation is "swiglu"'),
     ("masked", {"encoder.attention_window": 8}, "encoder.attention_window is 8, which BERT of transformers lacks; expected 0"),
     ("masked", {"encoder.d_k": 4}, "encoder.d_k is 4, which BERT of transformers lacks; expected d_model / heads"),
-    ("masked", {"encoder.norm_place": "pre"}, "is no model that transformers has a form of; it has one of translation models"),
+    ("masked", {"encoder.norm_place": "pre"}, "is no model that attend writes for transformers; it writes models of text: translation models"),
 ])
 def test_what_transformers_lacks_is_named(name, change, part, tmp_path):
     config = encoder_config(110, name)

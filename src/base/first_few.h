@@ -6,9 +6,12 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <ranges>
 #include <string>
+
+#include "base/counted.h"
 
 namespace attend {
 
@@ -25,6 +28,17 @@ std::string FirstFew(const Range& all, ReasonOf reason_of = {}, std::ptrdiff_t t
   }
   const std::ptrdiff_t more = std::max(total, std::ssize(all)) - kNamedReasons;
   return more > 0 ? fmt::format("{} and {} more", text, more) : text;
+}
+
+// "2 of 9 pictures are left out: a.png: ...", or "" of none. `all`: how many there were; `one`:
+// what each is.
+template <class Range, class ReasonOf>
+std::string LeftOutOf(const Range& left_out, ReasonOf reason_of, int64_t all,
+                      const std::string& one) {
+  const auto count = std::ssize(left_out);
+  if (count == 0) return "";
+  return fmt::format("{} of {} {} left out: {}", count, Counted(all, one),
+                     count == 1 ? "is" : "are", FirstFew(left_out, reason_of));
 }
 
 }  // namespace attend

@@ -400,9 +400,10 @@ int RunAttention(const std::vector<std::string>& arguments) {
   const bool encoder = model->config.encoder.has_value(),
              decoder = model->config.decoder.has_value();
   if (has_target && !(encoder && decoder)) {
-    throw Error(ErrorKind::kUsage,
-                fmt::format("a model of task {} reads one text, the source; leave out the target",
-                            model->config.task));
+    throw Error(
+        ErrorKind::kUsage,
+        fmt::format("a model of task {} reads no target; leave out --target and --references",
+                    model->config.task));
   }
   CheckReads(model->config, options, command_line.IsSet("source"));
   CheckUsed(model->config, options, command_line);

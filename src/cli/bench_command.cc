@@ -12,9 +12,9 @@ namespace {
 
 const std::vector<Command>& Benchmarks() {
   static const std::vector<Command> benchmarks = {
-      {"translate", "", RunBenchTranslate},   {"generate", "", RunBenchGenerate},
-      {"encode", "", RunBenchEncode},         {"train", "", RunBenchTrainLauncher},
-      {"layers", "", RunBenchLayersLauncher},
+      {"translate", "", RunBenchTranslate}, {"generate", "", RunBenchGenerate},
+      {"encode", "", RunBenchEncode},       {"transcribe", "", RunBenchTranscribe},
+      {"train", "", RunBenchTrainLauncher}, {"layers", "", RunBenchLayersLauncher},
   };
   return benchmarks;
 }
@@ -37,8 +37,8 @@ int RunBench(const std::vector<std::string>& arguments) {
                            "attend bench layers --kind lstm --json");
   command_line.Positional("BENCHMARK", &benchmark,
                           "what to measure, each with options of its own: translate, generate (a "
-                          "language model), encode (texts to vectors), train or layers (of the "
-                          "paper's Table 1)");
+                          "language model), encode (texts, pictures or items to vectors), "
+                          "transcribe, train or layers (of the paper's Table 1)");
   if ((first.empty() || first[0] != '-' || first == "-h" || first.starts_with("--help")) &&
       !command_line.Parse(arguments))
     return 0;

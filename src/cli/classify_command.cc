@@ -7,15 +7,14 @@
 
 #include "attend/classifier.h"
 #include "attend/error.h"
-#include "base/counted.h"
 #include "base/excerpt.h"
 #include "base/json.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/item_command.h"
+#include "cli/labelled_answers.h"
 #include "cli/picture_commands.h"
 #include "cli/text_commands.h"
-#include "metrics/classes.h"
 #include "tasks/classification/classification_json.h"
 #include "tasks/classification/classification_options.h"
 #include "tasks/loaded_model.h"
@@ -38,8 +37,7 @@ FieldList Fields(ClassifyOptions& options) {
       .Nest("", Fields(options.classification))
       .Add("without", &options.without,
            "inputs of items to leave out, with commas between them: text, picture, links; for a "
-           "model "
-           "of fusion");
+           "model of fusion");
   return fields;
 }
 
@@ -47,17 +45,10 @@ const Classification kNothing;  // what is said of a picture that can't be read
 
 void Print(const Json& report) { std::cout << Printable(Dump(report)) << '\n'; }
 
-void Print(const Classification& found, int64_t top) {
-  std::string line;
-  for (const ClassProbability& each : LikeliestClasses(found, top))
-    line += fmt::format("{}{}\t{:.4f}", line.empty() ? "" : "\t", each.label, each.probability);
-  std::cout << line << '\n';
-}
-
 // Of labelled pictures it says at the end how many it told right.
 void ClassifyPictures(const std::vector<std::string>& files, const Classifier& classifier,
                       const ModelConfig& config, const CommonOptions& common, int64_t top) {
-  std::vector<std::string> labels, found_labels;  // of the pictures that could be read
+  LabelledAnswers answers;  // of the pictures that could be read
   RunOnPictures(
       files, "class", *config.patches, config.labels, common, [&](const PictureWindow& window) {
         const std::vector<Classification> found = classifier.ClassifyPixels(window.pixels);
@@ -65,12 +56,10 @@ void ClassifyPictures(const std::vector<std::string>& files, const Classifier& c
         for (size_t i = 0; i < window.names.size(); ++i) {
           const std::string& error = window.errors[i];
           const Classification& said = error.empty() ? found[next++] : kNothing;
-          if (error.empty() && !window.labels.empty()) {
-            labels.push_back(window.labels[i]);
-            found_labels.push_back(said.classes.front().label);
-          }
+          if (error.empty() && !window.labels.empty())
+            answers.Add(said.classes.front().label, window.labels[i]);
           if (!common.json) {
-            Print(said, top);
+            std::cout << ClassesToLine(said, top) << '\n';
             continue;
           }
           Json line = PictureToJson(window.names[i], said, error, top);
@@ -78,11 +67,7 @@ void ClassifyPictures(const std::vector<std::string>& files, const Classifier& c
           Print(line);
         }
       });
-  if (labels.empty()) return;
-  const ClassScores scores = ScoreClasses(found_labels, labels);
-  common.MakeLog()(LogLevel::kInfo,
-                   fmt::format("right: {:.2f} % of {}; macro F1 {:.2f}", scores.accuracy(),
-                               Counted(scores.items(), "labelled picture"), scores.macro_f1()));
+  TellRight(answers, "labelled picture", common.MakeLog());
 }
 
 // Texts or pictures, as the model reads.
@@ -96,7 +81,7 @@ void ClassifyFiles(const std::vector<std::string>& files,
     const std::vector<Classification> found = classifier.Classify(lines.lines());
     for (size_t i = 0; i < found.size(); ++i)
       common.json ? Print(ClassificationToJson(lines.lines()[i], found[i], top))
-                  : Print(found[i], top);
+                  : void(std::cout << ClassesToLine(found[i], top) << '\n');
     return std::ranges::count_if(found, &Classification::cut);
   });
 }
@@ -122,8 +107,8 @@ int RunClassify(const std::vector<std::string>& arguments) {
           "FILE", &files,
           "text, a line an item; none: standard input. Of a model of pictures: PNG or JPEG, or "
           "labelled pictures in any form that training takes; none: standard input has a path on "
-          "each line. Of a model of fusion: JSON lines of id, "
-          "text, picture (a path) and links",
+          "each line. Of a model of fusion: JSON lines of id, text, picture (a path), links and "
+          "label; where there are labels, the share that is right ends the log",
           /*required=*/false)
       .Options(Fields(options))
       .Options(Fields(common, {"threads", "quiet", "json", "data_dir"}))
@@ -139,9 +124,10 @@ int RunClassify(const std::vector<std::string>& arguments) {
     return 0;
   }
   if (!options.without.empty()) {
-    throw Error(ErrorKind::kUsage, fmt::format("without is for a model of fusion, and the model's "
-                                               "task is {}; leave it out",
-                                               loaded->config().task));
+    throw Error(ErrorKind::kUsage,
+                fmt::format("--without is for a model of fusion, and the model's "
+                            "task is {}; leave it out",
+                            loaded->config().task));
   }
   ClassifyFiles(files, loaded, common, top);
   return 0;

@@ -2,22 +2,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iostream>
-#include <limits>
 #include <memory>
 
 #include "attend/classifier.h"
 #include "attend/error.h"
 #include "attend/text_encoder.h"
-#include "base/excerpt.h"
 #include "base/json.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/item_command.h"
-#include "cli/npy_file.h"
 #include "cli/picture_commands.h"
 #include "cli/sound_commands.h"
 #include "cli/text_commands.h"
+#include "cli/vector_output.h"
 #include "tasks/loaded_model.h"
 #include "tasks/masked_language_model/text_encoder_options.h"
 
@@ -33,7 +30,8 @@ struct EmbedCommandOptions {
 FieldList Fields(EmbedCommandOptions& options) {
   FieldList fields;
   fields
-      .Add("model", &options.model, "the model directory, of an encoder alone or of transcription")
+      .Add("model", &options.model,
+           "the model directory, of an encoder alone, of transcription or of fusion")
       .Nest("", AdapterField(&options.adapter))
       .Nest("", TypeField(&options.type))
       .Nest("", Fields(options.embedding))
@@ -46,59 +44,31 @@ FieldList Fields(EmbedCommandOptions& options) {
   return fields;
 }
 
-void PrintVector(const std::string& text, const TextVector& vector) {
-  std::cout << Printable(Dump(Json{{"text", text},
-                                   {"embedding", FloatsToJson(vector.values_D)},
-                                   {"cut", vector.cut}}))
-            << '\n';
-}
-
-// One that can't be read has a row of NaN, and in JSON an error.
 void EmbedPictures(const TextEncoder& encoder, const LoadedModel& loaded,
                    const std::vector<std::string>& files, const EmbeddingOptions& options,
-                   const CommonOptions& common, NpyFile* output) {
-  const std::vector<float> none(encoder.width(), std::numeric_limits<float>::quiet_NaN());
-  RunOnPictures(
-      files, "vector", *loaded.config().patches, {}, common, [&](const PictureWindow& window) {
-        const std::vector<TextVector> found = encoder.EmbedPixels(window.pixels, options);
-        size_t next = 0;
-        for (size_t i = 0; i < window.names.size(); ++i) {
-          const std::string& error = window.errors[i];
-          const std::vector<float>& values = error.empty() ? found[next++].values_D : none;
-          if (output != nullptr) {
-            output->Add(values);
-            continue;
-          }
-          Json line = {{"picture", window.names[i]}};
-          if (error.empty()) {
-            line["embedding"] = FloatsToJson(values);
-          } else {
-            line["error"] = error;
-          }
-          std::cout << Printable(Dump(line)) << '\n';
-        }
-      });
+                   const CommonOptions& common, VectorOutput* output) {
+  RunOnPictures(files, "vector", *loaded.config().patches, {}, common,
+                [&](const PictureWindow& window) {
+                  const std::vector<TextVector> found = encoder.EmbedPixels(window.pixels, options);
+                  size_t next = 0;
+                  for (size_t i = 0; i < window.names.size(); ++i) {
+                    const std::string& error = window.errors[i];
+                    const Json line = {{"picture", window.names[i]}};
+                    error.empty() ? output->Add(line, found[next++].values_D)
+                                  : output->AddUnreadable(line, error);
+                  }
+                });
 }
 
 void EmbedTexts(const TextEncoder& encoder, const LoadedModel& loaded,
                 const std::vector<std::string>& files, const EmbeddingOptions& options,
-                const CommonOptions& common, NpyFile* output) {
+                const CommonOptions& common, VectorOutput* output) {
   RunOnLines(files, common, loaded.source_vocabulary, [&](const LineWindows& lines) {
     const std::vector<TextVector> found = encoder.Embed(lines.lines(), options);
-    for (size_t i = 0; i < found.size(); ++i) {
-      if (output != nullptr) {
-        output->Add(found[i].values_D);
-      } else {
-        PrintVector(lines.lines()[i], found[i]);
-      }
-    }
+    for (size_t i = 0; i < found.size(); ++i)
+      output->Add({{"text", lines.lines()[i]}, {"cut", found[i].cut}}, found[i].values_D);
     return std::ranges::count_if(found, &TextVector::cut);
   });
-}
-
-// Nothing where `path` is empty.
-std::unique_ptr<NpyFile> OutputTo(const std::string& path, int64_t width) {
-  return path.empty() ? nullptr : std::make_unique<NpyFile>(path, width);
 }
 
 // Of the items' texts or pictures, with a model of fusion.
@@ -107,13 +77,12 @@ void EmbedItemFiles(const std::vector<std::string>& files,
                     const EmbedCommandOptions& options, const CommonOptions& common) {
   if (options.embedding.pooling != EmbeddingOptions().pooling) {
     throw Error(ErrorKind::kUsage,
-                "pooling is given, but a model of fusion has vectors of its own; leave it out");
+                "--pooling is given, but a model of fusion has vectors of its own; leave it out");
   }
   const ItemClassifier classifier(loaded, common.ThreadCount());
-  const auto output = OutputTo(options.output, std::max<int64_t>(classifier.shared_width(), 1));
-  EmbedItems(files, {classifier, loaded->config().fusion->patches, common}, options.of,
-             output.get());
-  if (output != nullptr) output->Commit();
+  VectorOutput output(options.output, std::max<int64_t>(classifier.shared_width(), 1));
+  EmbedItems(files, {classifier, loaded->config().fusion->patches, common}, options.of, &output);
+  output.Commit();
 }
 
 }  // namespace
@@ -149,23 +118,21 @@ int RunEmbed(const std::vector<std::string>& arguments) {
     return 0;
   }
   if (!options.of.empty()) {
-    throw Error(ErrorKind::kUsage,
-                fmt::format("of is for a model of fusion, and the model's task is {}; leave it out",
-                            loaded->config().task));
+    throw Error(
+        ErrorKind::kUsage,
+        fmt::format("--of is for a model of fusion, and the model's task is {}; leave it out",
+                    loaded->config().task));
   }
   if (loaded->config().frames) {
     EmbedRecordings(loaded, files, options.embedding, common, options.output);
     return 0;
   }
   const TextEncoder encoder(loaded, common.ThreadCount());
-  const auto output = OutputTo(options.output, encoder.width());
-  if (encoder.reads_pictures()) {
-    EmbedPictures(encoder, *loaded, files, options.embedding, common, output.get());
-    if (output != nullptr) output->Commit();
-    return 0;
-  }
-  EmbedTexts(encoder, *loaded, files, options.embedding, common, output.get());
-  if (output != nullptr) output->Commit();
+  VectorOutput output(options.output, encoder.width());
+  encoder.reads_pictures()
+      ? EmbedPictures(encoder, *loaded, files, options.embedding, common, &output)
+      : EmbedTexts(encoder, *loaded, files, options.embedding, common, &output);
+  output.Commit();
   return 0;
 }
 

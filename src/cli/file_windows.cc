@@ -21,7 +21,12 @@ void Unreadable::Count(const std::string& error) {
 
 void Unreadable::Tell(const std::string& one, const std::string& lacks, const Log& log) const {
   if (unreadable_ == 0) return;
-  if (unreadable_ == all_) throw Error(ErrorKind::kInput, first_[0]);
+  if (unreadable_ == all_) {
+    throw Error(ErrorKind::kInput,
+                all_ == 1 ? first_[0]
+                          : fmt::format("none of {} could be read: {}", Counted(all_, one),
+                                        FirstFew(first_, {}, unreadable_)));
+  }
   log(LogLevel::kWarning,
       fmt::format("{} of {} could not be read and {} no {}: {}", unreadable_, Counted(all_, one),
                   unreadable_ == 1 ? "has" : "have", lacks, FirstFew(first_, {}, unreadable_)));

@@ -19,7 +19,7 @@ class Unreadable {
   // "": it could be read.
   void Count(const std::string& error);
   // Warns with their number and the first reasons: "3 of 9 pictures could not be read and have no
-  // class: ...". `one`: what each is. Throws Error(kInput) with the first reason where none could.
+  // class: ...". `one`: what each is. Throws Error(kInput) with the same where none could.
   void Tell(const std::string& one, const std::string& lacks, const Log& log) const;
 
  private:

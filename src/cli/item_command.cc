@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <functional>
 #include <iostream>
-#include <limits>
 #include <utility>
 
 #include "attend/error.h"
@@ -14,6 +13,7 @@
 #include "base/json.h"
 #include "base/thread_pool.h"
 #include "cli/file_windows.h"
+#include "cli/labelled_answers.h"
 #include "cli/text_commands.h"
 #include "data/items.h"
 #include "media/fit_picture.h"
@@ -27,7 +27,7 @@ namespace {
 
 // A line, or why it can't be read.
 struct GivenItem {
-  std::string id, error;
+  std::string id, label, error;
   ClassifiedItem item;
 };
 
@@ -48,6 +48,7 @@ GivenItem ReadLine(const std::string& line, const std::string& where, const Read
   try {
     Item item = ParseItem(line, folder, where);
     given.id = item.id;
+    given.label = item.label;
     given.item.text = std::move(item.text);
     given.item.links = std::move(item.links);
     const bool looks = std::ranges::find(reading.without, "picture") == reading.without.end();
@@ -66,14 +67,13 @@ GivenItem ReadLine(const std::string& line, const std::string& where, const Read
 }
 
 void Print(const GivenItem& given, const ItemClassification& found, int64_t top, bool json) {
-  if (json) {
-    std::cout << Printable(Dump(ItemToJson(given.id, found, given.error, top))) << '\n';
+  if (!json) {
+    std::cout << ClassesToLine(found, top) << '\n';
     return;
   }
-  std::string line;
-  for (const ClassProbability& each : LikeliestClasses(found, top))
-    line += fmt::format("{}{}\t{:.4f}", line.empty() ? "" : "\t", each.label, each.probability);
-  std::cout << line << '\n';
+  Json line = ItemToJson(given.id, found, given.error, top);
+  if (!given.label.empty()) line["label"] = given.label;
+  std::cout << Printable(Dump(line)) << '\n';
 }
 
 // Some lines of one file, of which the first has this number.
@@ -159,17 +159,6 @@ void RunOnItems(const std::vector<std::string>& files, const Reading& reading,
   unreadable.Tell("item", "answer", common.MakeLog());
 }
 
-void PrintVector(const GivenItem& given, const ItemVector& found) {
-  Json line = {{"id", given.id}};
-  if (given.error.empty()) {
-    line["embedding"] = FloatsToJson(found.values_W);
-    line["cut"] = found.cut;
-  } else {
-    line["error"] = given.error;
-  }
-  std::cout << Printable(Dump(line)) << '\n';
-}
-
 }  // namespace
 
 void ClassifyItems(const std::vector<std::string>& files, const ItemRun& run, int64_t top,
@@ -177,20 +166,26 @@ void ClassifyItems(const std::vector<std::string>& files, const ItemRun& run, in
   const bool json = run.common.json;
   const Reading reading{run, InputsOf(without)};
   int64_t cut = 0;
+  LabelledAnswers answers;
   RunOnItems(files, reading, [&](const auto& given, const auto& good) {
     const std::vector<ItemClassification> found =
         run.classifier.Classify(good, /*contributions=*/json);
     cut += std::ranges::count_if(found, &ItemClassification::cut);
     const ItemClassification nothing;
     size_t next = 0;
-    for (const GivenItem& each : given)
-      Print(each, each.error.empty() ? found[next++] : nothing, top, json);
+    for (const GivenItem& each : given) {
+      const ItemClassification& said = each.error.empty() ? found[next++] : nothing;
+      if (each.error.empty() && !each.label.empty())
+        answers.Add(said.classes.front().label, each.label);
+      Print(each, said, top, json);
+    }
   });
   WarnOfCutTexts(cut, run.common.MakeLog());
+  TellRight(answers, "labelled item", run.common.MakeLog());
 }
 
 void EmbedItems(const std::vector<std::string>& files, const ItemRun& run, const std::string& of,
-                NpyFile* output) {
+                VectorOutput* output) {
   const bool text = of == "text";
   if (!text && of != "picture") {
     throw Error(
@@ -199,8 +194,6 @@ void EmbedItems(const std::vector<std::string>& files, const ItemRun& run, const
   }
   const EmbeddedPart part = text ? EmbeddedPart::kText : EmbeddedPart::kPicture;
   run.classifier.Embed({}, part);  // throws where there are no vectors
-  const ItemVector none{
-      std::vector<float>(run.classifier.shared_width(), std::numeric_limits<float>::quiet_NaN())};
   int64_t cut = 0;
   const Reading reading{run, {text ? "picture" : "text", "links"}, of};
   RunOnItems(files, reading, [&](const auto& given, const auto& good) {
@@ -208,8 +201,12 @@ void EmbedItems(const std::vector<std::string>& files, const ItemRun& run, const
     cut += std::ranges::count_if(found, &ItemVector::cut);
     size_t next = 0;
     for (const GivenItem& each : given) {
-      const ItemVector& vector = each.error.empty() ? found[next++] : none;
-      output != nullptr ? output->Add(vector.values_W) : PrintVector(each, vector);
+      if (!each.error.empty()) {
+        output->AddUnreadable({{"id", each.id}}, each.error);
+        continue;
+      }
+      const ItemVector& vector = found[next++];
+      output->Add({{"id", each.id}, {"cut", vector.cut}}, vector.values_W);
     }
   });
   WarnOfCutTexts(cut, run.common.MakeLog());

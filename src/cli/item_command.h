@@ -10,7 +10,7 @@
 #include "attend/classifier.h"
 #include "attend/model_config.h"
 #include "cli/command_line.h"
-#include "cli/npy_file.h"
+#include "cli/vector_output.h"
 
 namespace attend {
 
@@ -21,19 +21,18 @@ struct ItemRun {
 };
 
 // Both read a JSON object a line of these files, or of standard input. A warning at the end names
-// and counts those that can't be read. They throw Error(kInput) with the first reason where none
-// can.
+// and counts those that can't be read. They throw Error(kInput) with the same where none can.
 
-// Prints what the model says of each item, `top` classes. Throws Error(kUsage) for `without`, names
+// Prints what the model says of each item, `top` classes, and logs how many labels that the items
+// have are right. Throws Error(kUsage) for `without`, names
 // between commas, with another name than text, picture or links.
 void ClassifyItems(const std::vector<std::string>& files, const ItemRun& run, int64_t top,
                    const std::string& without);
 
-// Prints the vector of each item's text or picture, as `of` says, or adds it to `output` where that
-// is no null; there an item that can't be read has a row of NaN. Throws Error(kUsage) for another
+// Writes the vector of each item's text or picture, as `of` says. Throws Error(kUsage) for another
 // `of` and for a model without such vectors.
 void EmbedItems(const std::vector<std::string>& files, const ItemRun& run, const std::string& of,
-                NpyFile* output);
+                VectorOutput* output);
 
 }  // namespace attend
 

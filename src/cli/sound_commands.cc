@@ -1,13 +1,10 @@
 #include "cli/sound_commands.h"
 
-#include <iostream>
-#include <limits>
-
 #include "attend/error.h"
 #include "attend/translator.h"
-#include "base/excerpt.h"
 #include "base/json.h"
 #include "cli/file_windows.h"
+#include "cli/vector_output.h"
 
 namespace attend {
 
@@ -17,9 +14,7 @@ void EmbedRecordings(const std::shared_ptr<const LoadedModel>& loaded,
   if (options.pooling != TextPooling::kMean)
     throw Error(ErrorKind::kUsage, "the model reads sound, of which --pooling is mean");
   const Transcriber transcriber(loaded, common.ThreadCount());
-  const std::vector<float> none(transcriber.width(), std::numeric_limits<float>::quiet_NaN());
-  std::unique_ptr<NpyFile> rows;
-  if (!output.empty()) rows = std::make_unique<NpyFile>(output, transcriber.width());
+  VectorOutput vectors(output, transcriber.width());
   RunOnFiles(files, common, {"recording", "vector"}, [&](std::span<const std::string> some) {
     std::vector<std::string> paths, errors;
     for (const std::string& path : some) paths.push_back(common.DataPath(path));
@@ -27,21 +22,12 @@ void EmbedRecordings(const std::shared_ptr<const LoadedModel>& loaded,
     for (size_t i = 0; i < some.size(); ++i) {
       const auto& [values_D, error] = found[i];
       errors.push_back(error);
-      if (rows != nullptr) {
-        rows->Add(error.empty() ? values_D : none);
-        continue;
-      }
-      Json line = {{"recording", some[i]}};
-      if (error.empty()) {
-        line["embedding"] = FloatsToJson(values_D);
-      } else {
-        line["error"] = error;
-      }
-      std::cout << Printable(Dump(line)) << '\n';
+      const Json line = {{"recording", some[i]}};
+      error.empty() ? vectors.Add(line, values_D) : vectors.AddUnreadable(line, error);
     }
     return errors;
   });
-  if (rows != nullptr) rows->Commit();
+  vectors.Commit();
 }
 
 }  // namespace attend

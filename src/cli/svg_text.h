@@ -17,6 +17,9 @@ std::string EscapeMarkup(const std::string& text);
 std::string SvgDocument(double width, double height, const std::string& title,
                         const std::string& body);
 
+// Added to the style of a picture under colours that tell weights: a colourful one would hide them.
+inline constexpr const char* kGreyUnderHeat = ";filter:grayscale(1)";
+
 // Where characters begin.
 std::vector<size_t> CharacterStarts(const std::string& text);
 

@@ -1,6 +1,8 @@
 // `attend transcribe`: what is said in recordings.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <iostream>
 
 #include "attend/error.h"
@@ -10,6 +12,8 @@
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/file_windows.h"
+#include "cli/labelled_answers.h"
+#include "data/recordings.h"
 #include "tasks/loaded_model.h"
 #include "tasks/transcription/subtitles.h"
 #include "tasks/transcription/transcription_json.h"
@@ -74,6 +78,45 @@ std::string Formatted(Format format, const std::string& path, const Transcriptio
   return Lines(found);
 }
 
+// Where long recordings were cut.
+class Cuts {
+ public:
+  void Count(const std::vector<TranscriptSegment>& segments) {
+    constexpr double kNoGap = 1e-3;  // seconds
+    for (size_t i = 1; i < segments.size(); ++i) {
+      ++all_;
+      if (segments[i].begin - segments[i - 1].end < kNoGap) ++in_sound_;
+    }
+  }
+  // Warns where most of them are in sound, as in noise that is louder than what counts as silence.
+  void Tell(double threshold, const Log& log) const {
+    if (2 * in_sound_ <= all_) return;
+    log(LogLevel::kWarning,
+        fmt::format(
+            "{} of {} cuts of long recordings are in sound, since little of them is silence, "
+            "more than {:g} dB below their loudest parts; if words are wrong, try a higher "
+            "--silence-threshold, such as {:g}",
+            in_sound_, all_, -threshold, threshold + 10));
+  }
+
+ private:
+  int64_t all_ = 0, in_sound_ = 0;
+};
+
+// Where the files are tables of recordings, puts those in their place and returns their texts.
+std::vector<std::string> ReadTables(const CommonOptions& common, std::vector<std::string>* files) {
+  const auto is_table = [](const std::string& path) { return path.ends_with(".tsv"); };
+  if (files->empty() || !std::ranges::all_of(*files, is_table)) return {};
+  std::vector<std::string> tables, texts;
+  for (const std::string& path : *files) tables.push_back(common.DataPath(path));
+  files->clear();
+  for (RecordingItem& item : ReadRecordings(tables)) {
+    files->push_back(std::filesystem::absolute(item.path).string());
+    texts.push_back(std::move(item.text));
+  }
+  return texts;
+}
+
 }  // namespace
 
 int RunTranscribe(const std::vector<std::string>& arguments) {
@@ -85,10 +128,12 @@ int RunTranscribe(const std::vector<std::string>& arguments) {
                            "attend transcribe --model MODEL speech.wav interview.flac\n"
                            "attend transcribe --model MODEL --json --word-times speech.wav\n"
                            "attend transcribe --model MODEL --format srt film.flac > film.srt\n"
+                           "attend transcribe --model MODEL test.tsv > test.txt\n"
                            "ls recordings/*.flac | attend transcribe --model MODEL");
   command_line
       .Positional("FILE", &files,
-                  "WAV, FLAC and others, of any rate; a line for each. None: standard input has a "
+                  "WAV, FLAC and others, of any rate; a line for each. Or tables (.tsv) of lines "
+                  "path<TAB>text, whose word error rate ends the log. None: standard input has a "
                   "path on each line",
                   /*required=*/false)
       .Options(Fields(options))
@@ -99,20 +144,29 @@ int RunTranscribe(const std::vector<std::string>& arguments) {
   const Format format = common.json ? Format::kJson : options.format;
   const bool subtitles = format == Format::kSrt || format == Format::kVtt;
   if (subtitles) options.search.word_times = true;  // long ones are divided between words
-  const Transcriber transcriber(
-      Load(options.model,
-           {.type = options.type, .instruction_set = {}, .adapter = options.adapter}),
-      common.ThreadCount());
+  const auto loaded = Load(
+      options.model, {.type = options.type, .instruction_set = {}, .adapter = options.adapter});
+  const Transcriber transcriber(loaded, common.ThreadCount());
+  loaded->target();  // throws where there is no vocabulary
+  const std::vector<std::string> texts = ReadTables(common, &files);
+  LabelledAnswers answers;
+  Cuts cuts;
+  size_t next = 0;
   RunOnFiles(files, common, {"recording", "text"}, [&](std::span<const std::string> some) {
     std::vector<std::string> paths, errors;
     for (const std::string& path : some) paths.push_back(common.DataPath(path));
     const auto found = transcriber.TranscribeFiles(paths, options.search);
-    for (size_t i = 0; i < some.size(); ++i) {
+    for (size_t i = 0; i < some.size(); ++i, ++next) {
       errors.push_back(found[i].error);
+      cuts.Count(found[i].segments);
+      if (found[i].error.empty() && !texts.empty())
+        answers.Add(found[i].hypotheses.front().text, texts[next]);
       if (found[i].error.empty() || !subtitles) std::cout << Formatted(format, some[i], found[i]);
     }
     return errors;
   });
+  cuts.Tell(options.search.silence_threshold, common.MakeLog());
+  TellErrorRates(answers, "recording", common.MakeLog());
   return 0;
 }
 

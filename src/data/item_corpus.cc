@@ -10,6 +10,7 @@
 
 #include "attend/error.h"
 #include "base/counted.h"
+#include "base/edit_distance.h"
 #include "base/first_few.h"
 #include "base/random.h"
 #include "base/sha256.h"
@@ -29,7 +30,9 @@ constexpr uint64_t kItemOrderKey = 0x6974656d;  // "item"
 // Numbers of names, and what is said of those that are not known.
 class Names {
  public:
-  Names(const std::vector<std::string>& known, const char* what) : known_(known), what_(what) {
+  // `what`: each of them; `lacking`: where a name that is not known is missing.
+  Names(const std::vector<std::string>& known, const char* what, const char* lacking)
+      : known_(known), what_(what), lacking_(lacking) {
     for (size_t i = 0; i < known.size(); ++i) numbers_[known[i]] = static_cast<int32_t>(i);
   }
   int32_t NumberOf(const std::string& name, const std::string& where) {
@@ -43,19 +46,20 @@ class Names {
     constexpr size_t kNamed = 5;
     if (unknown_.empty()) return;
     std::vector<std::string> named;
-    for (const auto& [name, where] : unknown_)
-      if (named.size() < kNamed) named.push_back(fmt::format("'{}' ({})", name, where));
+    for (const auto& [name, where] : unknown_) {
+      if (named.size() < kNamed)
+        named.push_back(fmt::format("'{}' ({}{})", name, where, DidYouMean(name, known_)));
+    }
     throw Error(
         ErrorKind::kInput,
-        fmt::format("{} {}{} that the model does not know: {}{}; expected such as {}",
-                    unknown_.size(), what_, unknown_.size() == 1 ? "" : "s", fmt::join(named, ", "),
-                    unknown_.size() > kNamed ? ", ..." : "",
+        fmt::format("{} that {}: {}{}; expected such as {}", Counted(std::ssize(unknown_), what_),
+                    lacking_, fmt::join(named, ", "), unknown_.size() > kNamed ? ", ..." : "",
                     fmt::join(std::span(known_).first(std::min(known_.size(), kNamed)), ", ")));
   }
 
  private:
   const std::vector<std::string>& known_;
-  const char* what_;
+  const char *what_, *lacking_;
   std::map<std::string, int32_t> numbers_;
   std::map<std::string, std::string> unknown_;  // with the place
 };
@@ -102,7 +106,8 @@ void ItemCorpus::LeaveOutItemsWithoutInput() {
 }
 
 void ItemCorpus::Encode(const Vocabulary& vocabulary) {
-  Names nodes(options_.input.nodes, "node"), labels(options_.labels, "label");
+  Names nodes(options_.input.nodes, "node", "the graph lacks"),
+      labels(options_.labels, "label", "the training items lack");
   for (const Item& item : items_) {
     const std::string where = Where(item.origin);
     std::vector<int32_t>& ids = ids_.emplace_back();

@@ -108,8 +108,10 @@ TEST_F(ItemCorpusTest, DamageIsNamed) {
   EXPECT_THAT(Message(kWhole + R"({"label": "a"})"),
               HasSubstr("items.jsonl:2: the item has no text, no picture and no links"));
   EXPECT_THAT(Message(R"({"links": ["silc"], "label": "a"})"),
-              HasSubstr("1 node that the model does not know: 'silc' ("));
-  EXPECT_THAT(Message(R"({"links": ["silk"], "label": "c"})"), HasSubstr("1 label that the model"));
+              AllOf(HasSubstr("1 node that the graph lacks: 'silc' ("),
+                    HasSubstr("; did you mean 'silk'?)")));
+  EXPECT_THAT(Message(R"({"links": ["silk"], "label": "c"})"),
+              HasSubstr("1 label that the training items lack: 'c' ("));
   EXPECT_THAT(Message(R"({"text": "lumi"})"), HasSubstr("has no label"));
   EXPECT_THAT(Message(R"({"txt": "lumi", "label": "a"})"), HasSubstr("did you mean 'text'?"));
   EXPECT_THAT(Message(R"({"text": 5, "label": "a"})"), HasSubstr("text is 5, expected a text"));

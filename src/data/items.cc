@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <set>
-#include <unordered_set>
+#include <utility>
 
 #include "attend/error.h"
-#include "base/edit_distance.h"
 #include "base/excerpt.h"
 #include "base/json.h"
 #include "base/triple.h"
+#include "text/item_object.h"
 #include "text/lines.h"
 #include "text/utf8.h"
 
@@ -19,34 +19,6 @@ namespace {
 
 [[noreturn]] void Refuse(const std::string& where, const std::string& message) {
   throw Error(ErrorKind::kInput, fmt::format("{}: {}", where, message));
-}
-
-std::string TextOf(const Json& value, const std::string& key, const std::string& where) {
-  if (!value.is_string())
-    Refuse(where, fmt::format("{} is {}, expected a text", key, Excerpt(value.dump())));
-  return value.get<std::string>();
-}
-
-// Results are lines of columns.
-std::string NameOf(const Json& value, const std::string& key, const std::string& where) {
-  std::string name = TextOf(value, key, where);
-  if (name.find_first_of("\t\n\r") != name.npos)
-    Refuse(where, fmt::format("{} is {}, expected no tab and no line end in it", key,
-                              Excerpt(value.dump())));
-  return name;
-}
-
-std::vector<std::string> LinksOf(const Json& value, const std::string& where) {
-  std::vector<std::string> links;
-  std::unordered_set<std::string> seen;
-  if (!value.is_array())
-    Refuse(where, fmt::format("links is {}, expected a list of nodes", Excerpt(value.dump())));
-  for (const Json& link : value) {
-    std::string name = TextOf(link, "a link", where);
-    // A node that is named twice says no more.
-    if (seen.insert(name).second) links.push_back(std::move(name));
-  }
-  return links;
 }
 
 // Numbers of names that are sorted.
@@ -58,28 +30,15 @@ int64_t NumberOf(const std::vector<std::string>& names, const std::string& name)
 
 Item ParseItem(const std::string& line, const std::filesystem::path& folder,
                const std::string& where) {
-  static const std::vector<std::string> keys = {"id", "text", "picture", "links", "label"};
   const Json object = ParseJson(line, where);
   if (!object.is_object()) Refuse(where, fmt::format("'{}' is no JSON object", Excerpt(line)));
+  ItemObject read = ReadItemObject(object, {"id", "text", "picture", "links", "label"}, where);
   Item item;
-  for (const auto& [key, value] : object.items()) {
-    if (std::ranges::find(keys, key) == keys.end())
-      Refuse(where, fmt::format("unknown key '{}'{}", Excerpt(key), DidYouMean(key, keys)));
-    if (value.is_null()) continue;
-    if (key == "id" && value.is_number_integer())
-      item.id = value.dump();
-    else if (key == "id")
-      item.id = NameOf(value, key, where);
-    if (key == "text")
-      if (std::string text = TextOf(value, key, where); !text.empty()) item.text = std::move(text);
-    if (key == "picture") {
-      const std::string path = TextOf(value, key, where);
-      if (path.empty()) Refuse(where, "the picture's path is empty; leave out the key");
-      item.picture = folder / path;
-    }
-    if (key == "links") item.links = LinksOf(value, where);
-    if (key == "label") item.label = NameOf(value, key, where);
-  }
+  item.id = std::move(read.id);
+  item.text = std::move(read.text);
+  if (!read.picture.empty()) item.picture = folder / read.picture;
+  item.links = std::move(read.links);
+  item.label = std::move(read.label);
   return item;
 }
 

@@ -176,10 +176,7 @@ std::string RecordingCorpus::Summary() const {
 }
 
 std::string RecordingCorpus::LeftOutMessage() const {
-  if (left_out_.empty()) return "";
-  return fmt::format("{} of {} {} left out: {}", left_out_.size(),
-                     Counted(std::ssize(items_), "recording"), left_out_.size() == 1 ? "is" : "are",
-                     FirstFew(left_out_, &LeftOutRecording::reason));
+  return LeftOutOf(left_out_, &LeftOutRecording::reason, std::ssize(items_), "recording");
 }
 
 }  // namespace attend

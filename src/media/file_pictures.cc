@@ -73,18 +73,14 @@ std::unique_ptr<PictureSet> MakeSet(std::vector<FoundPicture> found,
                                         std::move(names));
 }
 
-bool IsPictureFile(const fs::path& path) {
-  std::string ending = path.extension().string();
-  for (char& c : ending)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return ending == ".png" || ending == ".jpg" || ending == ".jpeg";
-}
-
-// Sorted, so that the order does not depend on the file system.
-std::vector<fs::path> PicturesBelow(const fs::path& folder) {
+// All files but hidden ones: one that is no picture is told of when it is read. Sorted, so that the
+// order does not depend on the file system.
+std::vector<fs::path> FilesBelow(const fs::path& folder) {
   std::vector<fs::path> paths;
-  for (const auto& entry : fs::recursive_directory_iterator(folder))
-    if (IsPictureFile(entry.path()) && !entry.is_directory()) paths.push_back(entry.path());
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    if (!entry.is_directory() && !entry.path().filename().string().starts_with('.'))
+      paths.push_back(entry.path());
+  }
   std::ranges::sort(paths);
   return paths;
 }
@@ -97,7 +93,7 @@ std::vector<FoundPicture> PicturesOfClasses(const fs::path& folder) {
   std::ranges::sort(classes);
   std::vector<FoundPicture> found;
   for (const fs::path& each : classes) {
-    for (const fs::path& path : PicturesBelow(each))
+    for (const fs::path& path : FilesBelow(each))
       found.push_back({path.string(), each.filename().string(), path.string()});
   }
   return found;

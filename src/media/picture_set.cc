@@ -41,6 +41,10 @@ std::unique_ptr<PictureSet> OpenPictures(const std::vector<std::string>& paths,
     return std::ranges::all_of(paths,
                                [&](const std::string& path) { return EndsIn(path, ending); });
   };
+  for (const std::string& path : paths)
+    if (!std::filesystem::exists(path))
+      throw Error(ErrorKind::kInput,
+                  fmt::format("can't open '{}': No such file or directory", path));
   if (paths.size() == 1 && std::filesystem::is_directory(paths[0]))
     return OpenPictureFolder(paths[0], options);
   if (paths.size() == 1 && EndsIn(paths[0], kIdx))

@@ -187,14 +187,19 @@ TEST_F(PictureSetTest, FolderOfClasses) {
   Write("set/shoes/deep/c.png", PngOf(3));
   Write("set/hats/a.png", PngOf(1));
   Write("set/hats/notes.txt", "no picture");
+  Write("set/hats/.hidden", "");
   Write("set/loose.png", PngOf(9));
   const std::string folder = (folder_ / "set").string();
   const auto set = OpenPictures({folder}, {.channels = 1});
-  ASSERT_EQ(set->size(), 3);
+  ASSERT_EQ(set->size(), 4);
   EXPECT_THAT(set->label_names(), ElementsAre("hats", "shoes"));
-  for (int64_t i = 0; i < 3; ++i) EXPECT_EQ(set->Get(i).pixels[0], i + 1);
+  EXPECT_EQ(set->Get(0).pixels[0], 1);
+  EXPECT_THAT(SetRefusal([&] { set->Get(1); }),
+              AllOf(HasSubstr("notes.txt"), HasSubstr("expected a PNG or JPEG file")));
+  EXPECT_EQ(set->Get(2).pixels[0], 2);
+  EXPECT_EQ(set->Get(3).pixels[0], 3);
   EXPECT_EQ(set->label(0), 0);
-  EXPECT_EQ(set->label(2), 1);
+  EXPECT_EQ(set->label(3), 1);
   EXPECT_EQ(OpenPictures({folder}, {.label_names = {"x", "shoes", "hats"}})->label(0), 2);
   EXPECT_THAT(SetRefusal([&] { OpenPictures({folder}, {.label_names = {"hats"}}); }),
               AllOf(HasSubstr("b.PNG"), HasSubstr("'shoes' is not one of")));
@@ -221,7 +226,10 @@ TEST_F(PictureSetTest, TablesOfPaths) {
   Write("data/t.tsv", "");
   EXPECT_THAT(SetRefusal([&] { OpenPictures({table}, {}); }), HasSubstr("has no line"));
   EXPECT_THAT(SetRefusal([&] { OpenPictures({"pictures.zip"}, {}); }),
-              HasSubstr("'pictures.zip' is no set of pictures"));
+              HasSubstr("can't open 'pictures.zip': No such file"));
+  const std::string archive = Write("pictures.zip", "PK");
+  EXPECT_THAT(SetRefusal([&] { OpenPictures({archive}, {}); }),
+              HasSubstr("pictures.zip' is no set of pictures"));
 }
 
 TEST_F(PictureSetTest, SurveyNamesAndCountsWhatIsDamaged) {

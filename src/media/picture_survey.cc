@@ -97,11 +97,8 @@ PictureSurvey SurveyPictures(const PictureSet& pictures, ThreadPool* pool) {
 }
 
 std::string LeftOutMessage(const PictureSurvey& survey) {
-  if (survey.left_out.empty()) return "";
-  const int64_t left_out = std::ssize(survey.left_out);
-  return fmt::format(
-      "{} of {} {} left out: {}", left_out, Counted(left_out + std::ssize(survey.kept), "picture"),
-      left_out == 1 ? "is" : "are", FirstFew(survey.left_out, &LeftOutPicture::reason));
+  return LeftOutOf(survey.left_out, &LeftOutPicture::reason,
+                   std::ssize(survey.left_out) + std::ssize(survey.kept), "picture");
 }
 
 }  // namespace attend

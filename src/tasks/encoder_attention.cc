@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "attend/error.h"
-#include "engine/forward.h"
 #include "media/patch_numbers.h"
 #include "tasks/attention_sink.h"
 #include "tasks/encoder_runner.h"
@@ -40,28 +39,28 @@ std::vector<int32_t> ReadText(const LoadedModel& loaded, const std::string& text
                           most));
 }
 
-AttentionWeights AttentionOf(const LoadedModel& loaded, const EncoderItem& item) {
+}  // namespace
+
+AttentionWeights AttentionOfRead(const LoadedModel& loaded, const EncoderItem& read) {
   AttentionWeights weights;
   const Sinks sinks = {KeepAttention(*loaded.config().encoder, &weights), nullptr};
   Activations activations;
-  Encode(loaded.weights, {&item, 1}, sinks, &activations);
+  Encode(loaded.weights, {&read, 1}, sinks, &activations);
   return weights;
 }
-
-}  // namespace
 
 EncoderAttention AttentionOfEncoder(const LoadedModel& loaded, const std::string& text) {
   CheckReads(loaded.config(), /*pictures=*/false);
   EncoderAttention found;
   found.ids = ReadText(loaded, RepairUtf8(text));
-  found.weights = AttentionOf(loaded, EncoderItem(std::span<const int32_t>(found.ids)));
+  found.weights = AttentionOfRead(loaded, EncoderItem(std::span<const int32_t>(found.ids)));
   return found;
 }
 
 AttentionWeights AttentionOfPicture(const LoadedModel& loaded, std::span<const uint8_t> pixels) {
   CheckReads(loaded.config(), /*pictures=*/true);
   const std::vector<float> numbers = PatchNumbers(*loaded.config().patches).Of(pixels);
-  return AttentionOf(loaded, EncoderItem(std::span<const float>(numbers)));
+  return AttentionOfRead(loaded, EncoderItem(std::span<const float>(numbers)));
 }
 
 }  // namespace attend

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "attend/scorer.h"
+#include "engine/forward.h"
 #include "tasks/loaded_model.h"
 
 namespace attend {
@@ -22,9 +23,12 @@ struct EncoderAttention {
 EncoderAttention AttentionOfEncoder(const LoadedModel& loaded, const std::string& text);
 
 // The same of a picture of the model's size, `pixels` [height, width, channels]. The rows are the
-// class token, where there is one, and the squares, row by row. Throws Error(kUsage) for a model
+// class token, where there is one, and the patches, row by row. Throws Error(kUsage) for a model
 // that reads none.
 AttentionWeights AttentionOfPicture(const LoadedModel& loaded, std::span<const uint8_t> pixels);
+
+// The same of what the encoder reads, of a model of fusion the joint one.
+AttentionWeights AttentionOfRead(const LoadedModel& loaded, const EncoderItem& read);
 
 }  // namespace attend
 

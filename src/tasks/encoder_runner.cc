@@ -28,7 +28,7 @@ EncoderItem ItemOf(const EncoderInput& input) {
 }  // namespace
 
 int64_t MaxEncoderTokens(const ModelConfig& config) {
-  constexpr int64_t kMost = int64_t{1} << 30;
+  constexpr int64_t kMost = 8192;
   return std::clamp<int64_t>(MaxTokens(config.fusion ? config.fusion->text : *config.encoder) - 1,
                              1, kMost);
 }

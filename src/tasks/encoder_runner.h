@@ -30,7 +30,8 @@ struct EncoderInput {
   std::vector<int32_t> nodes = {};  // of a joint encoder, beside both
 };
 
-// Tokens of a text that the model can read beside bos and eos; 2^30 where positions have no end.
+// Tokens of a text that the model can read beside bos and eos: at most 8,192 where positions have
+// no end, since time grows with the square.
 int64_t MaxEncoderTokens(const ModelConfig& config);
 
 // The ids that a model with a head of labels reads of a text; where it labels words, these are what

@@ -2,6 +2,7 @@
 #ifndef ATTEND_TASKS_SAMPLES_H_
 #define ATTEND_TASKS_SAMPLES_H_
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -12,6 +13,9 @@
 #include "model/sample.h"
 
 namespace attend {
+
+// About so many digits of pixels at most: samples.json has at most 4 MiB.
+constexpr int64_t kMostSampleDigits = int64_t{3} << 20;
 
 // The log-probability of each of target_ids, sample by sample. Throws Error(kUsage) for a model
 // without head.

@@ -200,7 +200,7 @@ def test_a_language_model_has_one_kind(tmp_path):
 
 def test_a_language_model_has_no_target(tmp_path):
     common = ("attention", "--model", LANGUAGE_MODEL, "--source", "a", "--output", tmp_path / "a.svg")
-    refused(attend(*common, "--target", "b"), 2, "leave out the target")
+    refused(attend(*common, "--target", "b"), 2, "leave out --target")
     refused(attend(*common, "--kind", "cross"), 2, "decoder")
 
 

@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import struct
 
 import pytest
 from programs import attend, refused
@@ -109,10 +110,36 @@ def test_an_encoder_reads_texts():
     check_measurement(report)
 
 
+def test_an_encoder_reads_pictures_and_items():
+    report = benchmark("encode", "--preset", "vit-tiny", "--texts", 3, "--repeats", 1)
+    assert report["pictures"] == 3 and report["pictures_per_s"] == pytest.approx(3 / report["seconds"])
+    assert not {"texts", "texts_per_s", "tokens_per_s"} & set(report)
+    report = benchmark("encode", "--preset", "fusion-tiny", "--vocab-size", 50, "--texts", 2, "--length", 7, "--repeats", 1)
+    # The summary, the text and 144 patches of 8 by 8 pixels; a preset's graph has no nodes.
+    assert report["length"] == 1 + 7 + 144 and report["items_per_s"] == pytest.approx(2 / report["seconds"])
+    check_measurement(report)
+
+
+def test_recordings_are_transcribed(tmp_path):
+    tiny = ("transcribe", "--preset", "speech-tiny", "--vocab-size", 50, "--max-length", 3, "--beam-size", 1, "--repeats", 1)
+    report = benchmark(*tiny, "--recordings", 3, "--seconds", 0.5, "--batch-size", 2)
+    assert {"recordings": 3, "sound_seconds": 1.5, "batches": 2, "beam_size": 1}.items() <= report.items()
+    assert report["sound_per_s"] == pytest.approx(1.5 / report["seconds"]) and report["output_tokens"] <= 3 * 3
+    check_measurement(report)
+    samples = b"\0\0" * 4000
+    (tmp_path / "a.wav").write_bytes(struct.pack("<4sI8sIHHIIHH4sI", b"RIFF", 36 + len(samples), b"WAVEfmt ", 16, 1, 1, 8000, 16000, 2, 16,
+                                                 b"data", len(samples)) + samples)
+    assert benchmark(*tiny, tmp_path / "a.wav")["sound_seconds"] == 0.5
+    refused(attend("bench", *tiny, tmp_path / "a.wav", "--seconds", 3), 2, "--seconds is for noise")
+    refused(attend("bench", *tiny, tmp_path / "b.wav"), 3, "b.wav")
+
+
 @pytest.mark.parametrize(("arguments", "lines"), [
     (("generate", "--preset", "gpt-char", "--vocab-size", 50, "--prompts", 1, "--prompt-length", 2, "--output-length", 2),
      ("output tokens a second", "prompt tokens a second", "peak memory")),
     (("encode", "--preset", "bert-tiny", "--vocab-size", 50, "--texts", 1, "--length", 2), ("texts a second", "GFLOP/s f32")),
+    (("encode", "--preset", "vit-tiny", "--texts", 1), ("pictures a second", "GFLOP/s f32")),
+    (("transcribe", "--preset", "speech-tiny", "--vocab-size", 50, "--max-length", 2), ("seconds of sound a second", "GFLOP/s f32")),
 ])
 def test_each_benchmark_has_a_table(arguments, lines):
     done = attend("bench", *arguments, "--repeats", 1)

@@ -90,6 +90,22 @@ def test_what_can_not_be_read_is_named_and_counted(model, items, tmp_path):
     refused(attend("classify", "--model", model, tmp_path / "items.jsonl", "--without", "text,links,picture"), 2, "which leaves no input")
 
 
+def test_labels_tell_how_many_are_right(model, items, tmp_path):
+    write(tmp_path, items[:4])
+    found = [answer["classes"][0]["label"] for answer in answers(model, tmp_path)]
+    labels = [*found[:3], "no such class"]
+    write(tmp_path, [item | {"label": label} for item, label in zip(items[:4], labels, strict=True)] + [{"picture": "gone.png", "label": "a"}])
+    done = attend("classify", "--model", model, tmp_path / "items.jsonl", "--json")
+    assert done.returncode == 0 and "right: 75.00 % of 4 labelled items; macro F1 " in done.stderr
+    assert [json.loads(line)["label"] for line in done.stdout.splitlines()] == [*labels, "a"]
+
+
+def test_a_long_text_is_cut(model, tmp_path):
+    write(tmp_path, [{"text": "lumi " * 100_000}])
+    done = attend("classify", "--model", model, tmp_path / "items.jsonl", "--json")
+    assert done.returncode == 0 and json.loads(done.stdout)["cut"] and "1 text is longer than the model can read" in done.stderr
+
+
 def embedded(model, folder, *arguments):
     done = attend("embed", "--model", model, folder / "items.jsonl", *arguments)
     assert done.returncode == 0, done.stderr

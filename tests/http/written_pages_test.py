@@ -26,7 +26,8 @@ DATA = {
             {"input": "b", "reference": "他是老师", "output": "他是学师", "picture": PIXEL},
         ],
     },
-    "test": {"ter": {"score": 41.25}, "cut": 3},
+    "test": {"ter": {"score": 41.25}, "cut": 3, "none": 0, "labels": ["a", "b"], "confusion": [[3, 1], [0, 0]],
+             "by_inputs": [{"inputs": ["text", "links"], "accuracy": 75.0, "macro_f1": 42.857}]},
     "speed": {"seconds": 3725, "target_tokens_per_s": 1234.4, "curve": [[10, 1200], [20, 1300]]},
     "task": {
         "validation": [
@@ -44,7 +45,8 @@ DATA = {
             {"title": "Unbounded", "axis": "more is better", "figures": ["full"], "most": None},
         ],
         "target": "word",
-        "test": [{"name": "ter", "label": "TER", "high_is_better": False}, {"name": "cut", "label": "outputs cut", "high_is_better": False}],
+        "test": [{"name": "ter", "label": "TER", "high_is_better": False}, {"name": "cut", "label": "outputs cut", "high_is_better": False},
+                 {"name": "none", "label": "WER", "high_is_better": False}],
         "samples": "Sample translations",
         "sample_input": "source",
     },
@@ -80,11 +82,18 @@ def test_report_tells_time_speed_parameters_and_machine(report):
 
 def test_figures_are_those_of_the_task(report):
     cards = dict(zip(report(texts(".card > span")), report(texts(".card > b"))))
-    assert (cards["best validation BLEU"], cards["test TER"], cards["test outputs cut"]) == ("30", "41.25", "3")
+    assert (cards["best validation BLEU"], cards["test TER"], cards["test outputs cut"], cards["test WER"]) == ("30", "41.25", "3", "0")
     assert "best validation chrF" not in cards and "best validation loss" not in cards
     assert report(texts(".chart h3"))[2] == "Validation BLEU and chrF"
     assert report(texts("#samples h2")) == ["Sample translations at update 20"]
     assert report(texts(".samples th")) == ["source", "reference", "output"]
+
+
+def test_labels_have_a_table(report):
+    assert report(texts("#classes h2")) == ["Test by inputs", "Test, label by label"]
+    assert report(texts("#classes table:not(.confusion) td")) == ["text, links", "75", "42.86"]
+    assert report(texts(".confusion th")) == ["", "a", "b", "right", "a", "b"]
+    assert report(texts(".confusion td")) == ["3", "1", "75.0 %", "", "", "–"]
 
 
 def chart(title):

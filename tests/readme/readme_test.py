@@ -238,14 +238,14 @@ def test_the_page_of_speech(encoders, tmp_path):
     (tmp_path / "calls").mkdir()
     for name in ("call.wav", "answer.flac", "calls/1.wav"):  # what a file is, its content says
         shutil.copy(tmp_path / "tones/1.wav", tmp_path / name)
-    run(tmp_path, blocks("bash", "docs/speech.md")[0].splitlines()[0])
-    few = " --max-updates 2 --validate-every 1 --checkpoint-every 1 --batch-tokens 500 --vocab-size 20"
-    told = [run(tmp_path, command + few * (" train " in command)) for command in commands("docs/speech.md")]
-    assert len(told) == 6 and len(told[1].splitlines()) == 2 and (tmp_path / "call.html").exists() and (tmp_path / "vectors.npy").exists() and (tmp_path / "call.srt").exists()
-    assert json.loads((tmp_path / "transcripts.jsonl").read_text(encoding="utf-8"))["recording"] == "calls/1.wav"
     for part in ("train", "valid", "test"):
         shutil.copy(tones, tmp_path / "calls" / f"{part}.tsv")
     (tmp_path / "calls/tones").symlink_to(tmp_path / "tones")
+    run(tmp_path, blocks("bash", "docs/speech.md")[0].splitlines()[0])
+    few = " --max-updates 2 --validate-every 1 --checkpoint-every 1 --batch-tokens 500 --vocab-size 20"
+    told = [run(tmp_path, command + few * (" train " in command)) for command in commands("docs/speech.md")]
+    assert len(told) == 7 and len(told[1].splitlines()) == 2 and len((tmp_path / "heard.txt").read_text(encoding="utf-8").splitlines()) == 40 and (tmp_path / "call.html").exists() and (tmp_path / "vectors.npy").exists() and (tmp_path / "call.srt").exists()
+    assert json.loads((tmp_path / "transcripts.jsonl").read_text(encoding="utf-8"))["recording"] == "calls/1.wav"
     (tmp_path / "recipe.toml").write_text(blocks("toml", "docs/speech.md")[0], encoding="utf-8")
     run(tmp_path, f"build/attend train --config recipe.toml --output run {' '.join(FEW)}")
     assert "sound of 8,000 Hz, 40 bands" in run(tmp_path, "build/attend inspect run/model")

@@ -99,10 +99,11 @@ def target_of(directory: Directory, format: str) -> Target:
     known = [target for target in TARGETS if target.format == format]
     if not known:
         raise UsageError(f"format is '{format}', expected transformers or ctranslate2")
-    found = next((target for target in known if target.fits(directory.model)), None)
+    text = not any(directory.model.get(key) for key in ("patches", "frames", "fusion"))
+    found = next((target for target in known if text and target.fits(directory.model)), None)
     if found is None:
         takes = "; ".join(target.takes for target in known)
-        raise InputError(f"'{directory.path}' is no model that {format} has a form of; it has one of {takes}")
+        raise InputError(f"'{directory.path}' is no model that attend writes for {format}; it writes models of text: {takes}")
     return found
 
 

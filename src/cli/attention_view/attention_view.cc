@@ -23,7 +23,7 @@ const AttentionKind& AttentionView::Kind(const std::string& name) const {
 
 int64_t LayerIndex(int64_t layers, int64_t layer) {
   if (layer < 0 || layer > layers) {
-    throw Error(ErrorKind::kUsage, fmt::format("layer is {}, expected 1 to {}", layer, layers));
+    throw Error(ErrorKind::kUsage, fmt::format("--layer is {}, expected 1 to {}", layer, layers));
   }
   return layer == 0 ? layers - 1 : layer - 1;
 }

@@ -35,7 +35,7 @@ class ItemDrawing {
   static constexpr double kMargin = 28, kWidth = 760, kBarWidth = 260, kPictureSide = 210;
   static constexpr double kWordSize = 14, kWordRow = 26, kTripleRow = 19;
   static constexpr const char *kHeat = "#ff5a1f", *kSoft = "#667080", *kLine = "#d5dae0";
-  static constexpr double kMostOpaque = 0.6, kMostOpaqueSquare = 0.85;
+  static constexpr double kMostOpaque = 0.6, kMostOpaquePatch = 0.85;
 
   template <class... Values>
   void Append(fmt::format_string<Values...> format, Values&&... values) {
@@ -109,18 +109,19 @@ class ItemDrawing {
     const std::vector<double> rollout = picture["rollout"];
     const auto rows = picture["rows"].get<double>(), columns = picture["columns"].get<double>();
     const double side = kPictureSide / std::max(rows, columns);
-    for (const double x : {kMargin, kMargin + columns * side + 20}) {
+    for (const bool with_heat : {false, true}) {
       Append(
           "<image x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" "
-          "preserveAspectRatio=\"none\" style=\"image-rendering:pixelated\" href=\"{}\"/>\n",
-          x, y_, columns * side, rows * side, picture["picture"].get<std::string>());
+          "preserveAspectRatio=\"none\" style=\"image-rendering:pixelated{}\" href=\"{}\"/>\n",
+          with_heat ? kMargin + columns * side + 20 : kMargin, y_, columns * side, rows * side,
+          with_heat ? kGreyUnderHeat : "", picture["picture"].get<std::string>());
     }
     const double most = *std::ranges::max_element(rollout);
     for (size_t i = 0; i < rollout.size(); ++i) {
       const auto row = i / static_cast<size_t>(columns), column = i % static_cast<size_t>(columns);
       Box(kMargin + columns * side + 20 + static_cast<double>(column) * side,
           y_ + static_cast<double>(row) * side, side, side,
-          Heat(rollout[i], most, kMostOpaqueSquare));
+          Heat(rollout[i], most, kMostOpaquePatch));
     }
     y_ += rows * side;
   }

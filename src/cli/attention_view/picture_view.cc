@@ -51,10 +51,10 @@ class PicturePanels {
         R"(<g class="panel"><text x="{:.1f}" y="{:.1f}" font-size="12" font-weight="600">{}</text>)",
         x, y - 7, EscapeMarkup(title));
     Append(
-        R"(<image x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" style="image-rendering:pixelated" href="{}"/>)"
+        R"(<image x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" style="image-rendering:pixelated{}" href="{}"/>)"
         "\n",
-        x, y, width_, height_, url_);
-    if (map != nullptr) AddSquares(*map, x, y);
+        x, y, width_, height_, map == nullptr ? "" : kGreyUnderHeat, url_);
+    if (map != nullptr) AddPatches(*map, x, y);
     Append(
         R"(<rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" fill="none" stroke="#d5dae0"/></g>)"
         "\n",
@@ -69,7 +69,7 @@ class PicturePanels {
     fmt::format_to(std::back_inserter(body_), format, std::forward<Values>(values)...);
   }
 
-  void AddSquares(const std::vector<float>& map, double x, double y) {
+  void AddPatches(const std::vector<float>& map, double x, double y) {
     const double most = *std::ranges::max_element(map);
     const double across = width_ / static_cast<double>(view_.attention.columns),
                  down = height_ / static_cast<double>(view_.attention.rows);

@@ -22,7 +22,8 @@ namespace {
 constexpr double kSoundMargin = 28, kSoundHeader = 104, kSoundLabels = 112, kSoundWidth = 700,
                  kSpectrogramHeight = 110;
 constexpr double kWordRow = 15, kSoundGap = 26, kSoundHeadWidth = 252,
-                 kSoundHeadRow = 5;                                // of rows of words
+                 kSoundHeadRow = 5;  // of rows of words
+constexpr double kTickSeconds[] = {0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 60}, kMostTicks = 12;
 constexpr std::array<uint8_t, 3> kSoundHeat = {0xff, 0x5a, 0x1f};  // the strongest weight
 
 // The strongest in full colour, 0 white.
@@ -83,12 +84,16 @@ class RecordingDrawing {
     }
     y_ += height + 15;
     const double seconds = segment_.end - segment_.begin;
-    const double step = seconds > 12 ? 5 : 1;
-    for (double at = std::ceil(segment_.begin / step) * step; at <= segment_.end; at += step) {
+    const auto* step = std::ranges::find_if(
+        kTickSeconds, [&](double each) { return seconds <= kMostTicks * each; });
+    const double distance = step == std::end(kTickSeconds) ? *std::prev(step) : *step;
+    for (double tick = std::ceil(segment_.begin / distance); tick * distance <= segment_.end;
+         ++tick) {
       Append(
-          R"(<text x="{:.1f}" y="{:.1f}" font-size="11" fill="#667080" text-anchor="middle">{:.0f} s</text>)"
+          R"(<text x="{:.1f}" y="{:.1f}" font-size="11" fill="#667080" text-anchor="middle">{:.{}f} s</text>)"
           "\n",
-          kSoundMargin + kSoundLabels + kSoundWidth * (at - segment_.begin) / seconds, y_, at);
+          kSoundMargin + kSoundLabels + kSoundWidth * (tick * distance - segment_.begin) / seconds,
+          y_, tick * distance, distance < 1 ? 1 : 0);
     }
     y_ += kSoundGap + 8;
   }

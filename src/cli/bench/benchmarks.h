@@ -11,6 +11,7 @@ namespace attend {
 int RunBenchTranslate(const std::vector<std::string>& arguments);
 int RunBenchGenerate(const std::vector<std::string>& arguments);
 int RunBenchEncode(const std::vector<std::string>& arguments);
+int RunBenchTranscribe(const std::vector<std::string>& arguments);
 // These hand the arguments on to the program that has LibTorch.
 int RunBenchTrainLauncher(const std::vector<std::string>& arguments);
 int RunBenchLayersLauncher(const std::vector<std::string>& arguments);

@@ -1,5 +1,5 @@
-// `attend bench encode`: the speed of an encoder that makes a vector of each text or picture,
-// beside what the machine could do.
+// `attend bench encode`: the speed of an encoder that makes a vector of each text, picture or item
+// with several inputs, beside what the machine could do.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,37 +22,57 @@ struct EncodeBenchOptions {
 };
 
 FieldList EncodeFields(EncodeBenchOptions& options) {
-  FieldList fields = ModelFields(options.model, "bert-base, bert-tiny, vit-base or vit-tiny");
-  fields.Add("texts", &options.texts, 1, 1e6, "random texts or pictures")
+  FieldList fields =
+      ModelFields(options.model, "bert-base, bert-tiny, vit-base, vit-tiny or fusion-tiny");
+  fields
+      .Add("texts", &options.texts, 1, 1e6,
+           "random texts, pictures or items with a text, a picture and links")
       .Add("length", &options.length, 1, 1e6,
-           "tokens of a random text; a picture has as many rows as the model says")
+           "tokens of a random text; a picture has as many patches as the model says")
       .Nest("", RepeatFields(options.model, "texts"));
   return fields;
 }
 
+// What the model reads.
+const char* NounOf(const ModelConfig& config) {
+  if (config.fusion) return "items";
+  return config.patches ? "pictures" : "texts";
+}
+
 void PrintEncodeReport(const Json& report) {
-  std::cout << fmt::format("texts a second          {:>10.1f}\ntokens a second         {:>10.1f}\n",
-                           report["texts_per_s"].get<double>(),
-                           report["tokens_per_s"].get<double>());
+  for (const char* noun : {"texts", "pictures", "items", "tokens"}) {
+    if (const auto rate = report.find(fmt::format("{}_per_s", noun)); rate != report.end())
+      std::cout << fmt::format("{:<24}{:>10.1f}\n", fmt::format("{} a second", noun),
+                               rate->get<double>());
+  }
   PrintMeasurement(report);
 }
 
-// Texts, or of a model that reads pictures their numbers.
 std::vector<EncoderInput> InputsOf(const ModelConfig& config, const EncodeBenchOptions& options,
                                    int64_t seed) {
-  std::vector<EncoderInput> inputs;
+  std::vector<EncoderInput> inputs(options.texts);
   if (!config.patches) {
-    for (std::vector<int32_t>& ids : RandomTexts(config, options.texts, options.length, seed))
-      inputs.push_back({std::move(ids), {}});
-    return inputs;
+    auto texts = RandomTexts(config, options.texts, options.length, seed);
+    for (size_t i = 0; i < texts.size(); ++i) inputs[i].ids = std::move(texts[i]);
   }
+  if (!config.patches && !config.fusion) return inputs;
+  const PatchInput& patches = config.fusion ? config.fusion->patches : *config.patches;
   Random random({static_cast<uint64_t>(seed)});
-  while (std::ssize(inputs) < options.texts) {
-    std::vector<float>& numbers = inputs.emplace_back().numbers;
-    for (int64_t i = 0; i < config.patches->bytes(); ++i)
-      numbers.push_back(static_cast<float>(2 * random.Uniform() - 1));
+  for (EncoderInput& input : inputs) {
+    for (int64_t i = 0; i < patches.bytes(); ++i)
+      input.numbers.push_back(static_cast<float>(2 * random.Uniform() - 1));
+    for (int32_t link = 0; config.fusion && link < 3 && link < std::ssize(config.fusion->nodes);
+         ++link)
+      input.nodes.push_back(link);
   }
   return inputs;
+}
+
+// Rows that the encoder reads of each.
+int64_t RowsOf(const ModelConfig& config, const EncoderInput& input, int64_t length) {
+  if (config.patches) return config.patches->rows();
+  if (!config.fusion) return length;
+  return 1 + length + config.fusion->patches.patches() + std::ssize(input.nodes);
 }
 
 }  // namespace
@@ -72,13 +92,13 @@ int RunBenchEncode(const std::vector<std::string>& arguments) {
   const auto loaded = Load(model, {.type = options.model.weight_type()});
   const EncoderRunner runner(loaded, common.ThreadCount());
   const double load_seconds = timer.Seconds();
-  if (const auto& patches = model->config.patches) options.length = patches->rows();
   const std::vector<EncoderInput> inputs = InputsOf(model->config, options, common.seed);
+  const Pooling pooling = model->config.fusion ? Pooling::kFirst : Pooling::kMean;
   // A batch at a time, as a program that gets so many texts at once would call it.
   const auto run = [&](int64_t first, int64_t size) {
     for (int64_t end = first + size; first < end; first += options.model.batch_size) {
       const int64_t batch = std::min(options.model.batch_size, end - first);
-      runner.Vectors(std::span(inputs).subspan(first, batch), Pooling::kMean,
+      runner.Vectors(std::span(inputs).subspan(first, batch), pooling,
                      [](size_t, std::span<const float>) {});
     }
   };
@@ -86,11 +106,14 @@ int RunBenchEncode(const std::vector<std::string>& arguments) {
   measurement.load_seconds = load_seconds;
   Json report = Json::object();
   AddToReport(options.model, measurement, &report);
-  report["texts"] = options.texts;
-  report["length"] = options.length;
-  report["texts_per_s"] = static_cast<double>(options.texts) / measurement.best_seconds;
-  report["tokens_per_s"] =
-      static_cast<double>(options.texts * options.length) / measurement.best_seconds;
+  const char* noun = NounOf(model->config);
+  const auto rate = static_cast<double>(options.texts) / measurement.best_seconds;
+  const int64_t rows = RowsOf(model->config, inputs[0], options.length);
+  report[noun] = options.texts;
+  report["length"] = rows;
+  report[fmt::format("{}_per_s", noun)] = rate;
+  if (!model->config.patches && !model->config.fusion)
+    report["tokens_per_s"] = rate * static_cast<double>(rows);
   AddMachine(*model, options.model, loaded->weights.kernels.name, common.ThreadCount(), &report);
   PrintReport(common, report, PrintEncodeReport);
   return 0;

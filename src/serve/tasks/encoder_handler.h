@@ -15,6 +15,10 @@
 
 namespace attend {
 
+// Where models of several tasks answer.
+constexpr const char* kClassifyRoute = "/v1/classify";
+constexpr const char* kEmbeddingsRoute = "/v1/embeddings";
+
 // Of a picture or an item, about: what its attention adds to `answer_items`.
 constexpr int64_t kNumbersOfAttention = 2000;
 

@@ -136,6 +136,12 @@ ServedEncoder::ServedEncoder(const ModelToServe& model, std::vector<std::string>
 
 int64_t ServedEncoder::max_tokens() const { return MaxEncoderTokens(config()); }
 
+std::vector<TextVector> ServedEncoder::Embed(std::span<EncoderText* const> texts,
+                                             const EmbeddingOptions& options) const {
+  return reads_pictures() ? encoder_->EmbedPixels(PixelsOf(texts), options)
+                          : encoder_->Embed(TextsOf(texts), options);
+}
+
 const PatchInput& ServedEncoder::patches() const {
   return config().fusion ? config().fusion->patches : *config().patches;
 }

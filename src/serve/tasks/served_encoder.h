@@ -88,6 +88,9 @@ class ServedEncoder : public ServedModel {
   void TakePicture(const std::string& file, const std::string& name, EncoderText* text) const;
   // The same of an item. Precondition: the model reads items, and its class takes them.
   virtual void TakeItem(ClassifiedItem item, const std::string& name, EncoderText* text) const;
+  // A vector of each, all of them texts, or all pictures.
+  virtual std::vector<TextVector> Embed(std::span<EncoderText* const> texts,
+                                        const EmbeddingOptions& options) const;
   // Tells how much room a text takes: its tokens. Throws Error(kInput) for one that is too long, or
   // that the model can't read; `name` opens the message.
   virtual void TakeText(const std::string& name, EncoderText* text) const;

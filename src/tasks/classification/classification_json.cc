@@ -1,5 +1,7 @@
 #include "tasks/classification/classification_json.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace attend {
@@ -7,6 +9,13 @@ namespace attend {
 std::span<const ClassProbability> LikeliestClasses(const Classification& found, int64_t top) {
   const std::span all(found.classes);
   return all.first(std::min(all.size(), static_cast<size_t>(top)));
+}
+
+std::string ClassesToLine(const Classification& found, int64_t top) {
+  std::string line;
+  for (const ClassProbability& each : LikeliestClasses(found, top))
+    line += fmt::format("{}{}\t{:.4f}", line.empty() ? "" : "\t", each.label, each.probability);
+  return line;
 }
 
 Json ClassesToJson(const Classification& found, int64_t top) {

@@ -1,4 +1,4 @@
-// Classes of a text or a picture in JSON, as `attend classify` and the service give them.
+// Classes of a text or a picture as text and JSON, as `attend classify` and the service give them.
 #ifndef ATTEND_TASKS_CLASSIFICATION_CLASSIFICATION_JSON_H_
 #define ATTEND_TASKS_CLASSIFICATION_CLASSIFICATION_JSON_H_
 
@@ -13,6 +13,8 @@ namespace attend {
 
 // At most `top` of them.
 std::span<const ClassProbability> LikeliestClasses(const Classification& found, int64_t top);
+// The same as text: label<TAB>probability, with tabs between them.
+std::string ClassesToLine(const Classification& found, int64_t top);
 Json ClassesToJson(const Classification& found, int64_t top);
 Json ClassificationToJson(const std::string& text, const Classification& found, int64_t top);
 // Of a picture that could not be read, `error` says why.

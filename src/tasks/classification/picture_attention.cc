@@ -17,9 +17,9 @@ std::vector<double> PooledRows(size_t rows, const PatchInput& input, Pooling poo
 }
 
 // Without the class token's own number.
-std::vector<float> OfSquares(std::span<const double> row, const PatchInput& input) {
-  const std::span<const double> squares = row.subspan(input.class_token ? 1 : 0);
-  return {squares.begin(), squares.end()};
+std::vector<float> OfPatches(std::span<const double> row, const PatchInput& input) {
+  const std::span<const double> patches = row.subspan(input.class_token ? 1 : 0);
+  return {patches.begin(), patches.end()};
 }
 
 }  // namespace
@@ -31,23 +31,27 @@ PictureAttention PictureAttentionOf(const AttentionWeights& weights, const Model
       weights, PooledRows(static_cast<size_t>(input.rows()), input, config.pooling));
   for (const auto& heads : attention.heads) {
     auto& maps = found.heads.emplace_back();
-    for (const auto& head : heads) maps.push_back(OfSquares(head, input));
+    for (const auto& head : heads) maps.push_back(OfPatches(head, input));
   }
-  found.rollout = OfSquares(attention.rollout, input);
+  found.rollout = OfPatches(attention.rollout, input);
   return found;
 }
 
-Json PictureAttentionToJson(const PictureAttention& attention, const Picture& picture) {
-  Json heads = Json::array();
-  for (const auto& layer : attention.heads) {
-    Json maps = Json::array();
-    for (const std::vector<float>& map : layer) maps.push_back(FloatsToJson(map));
-    heads.push_back(std::move(maps));
+Json MapsToJson(const AttentionMaps& maps) {
+  Json layers = Json::array();
+  for (const auto& layer : maps) {
+    Json heads = Json::array();
+    for (const std::vector<float>& map : layer) heads.push_back(FloatsToJson(map));
+    layers.push_back(std::move(heads));
   }
+  return layers;
+}
+
+Json PictureAttentionToJson(const PictureAttention& attention, const Picture& picture) {
   return {{"picture", PngDataUrl(picture)},
           {"rows", attention.rows},
           {"columns", attention.columns},
-          {"heads", std::move(heads)},
+          {"heads", MapsToJson(attention.heads)},
           {"rollout", FloatsToJson(attention.rollout)}};
 }
 

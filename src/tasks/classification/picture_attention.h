@@ -1,4 +1,4 @@
-// What a model of pictures looks at, as maps over the squares of the picture.
+// What a model of pictures looks at, as maps over the patches of the picture.
 #ifndef ATTEND_TASKS_CLASSIFICATION_PICTURE_ATTENTION_H_
 #define ATTEND_TASKS_CLASSIFICATION_PICTURE_ATTENTION_H_
 
@@ -12,14 +12,18 @@
 
 namespace attend {
 
-// Numbers of the squares, row by row. P of a map: rows * columns.
+using AttentionMaps = std::vector<std::vector<std::vector<float>>>;
+// [layers][heads][numbers]
+Json MapsToJson(const AttentionMaps& maps);
+
+// Numbers of the patches, row by row. P of a map: rows * columns.
 struct PictureAttention {
-  int64_t rows = 0, columns = 0;  // of squares
-  // What each head gives to each square: by the class token, if the class is read from it
+  int64_t rows = 0, columns = 0;  // of patches
+  // What each head gives to each patch: by the class token, if the class is read from it
   // (Pooling::kFirst), else the mean over all rows. [layers][heads][P]; with a class token a map
   // adds to less than 1, because that token is looked at, too.
-  std::vector<std::vector<std::vector<float>>> heads;
-  // How much of each square comes into what the class is told by, through all layers: attention
+  AttentionMaps heads;
+  // How much of each patch comes into what the class is told by, through all layers: attention
   // rollout (Abnar and Zuidema 2020, section 3). [P]
   std::vector<float> rollout;
 };

@@ -9,8 +9,8 @@
 namespace attend {
 namespace {
 
-// Two squares beside each other, with or without a class token.
-ModelConfig TwoSquares(bool class_token, Pooling pooling) {
+// Two patches beside each other, with or without a class token.
+ModelConfig TwoPatches(bool class_token, Pooling pooling) {
   ModelConfig config;
   config.patches = PatchInput{.height = 4, .width = 8, .channels = 1, .patch = 4};
   config.patches->class_token = class_token;
@@ -33,7 +33,7 @@ TEST(PictureAttention, RollsOutThroughLayers) {
       {{{0.5, 0.25, 0.25}, {0.2, 0.4, 0.4}, {0, 0, 1}}},
       {{{0.2, 0.8, 0}, {1, 0, 0}, {0, 1, 0}}, {{0.2, 0.4, 0.4}, {1, 0, 0}, {0, 1, 0}}}};
   const PictureAttention found =
-      PictureAttentionOf(weights, TwoSquares(/*class_token=*/true, Pooling::kFirst));
+      PictureAttentionOf(weights, TwoPatches(/*class_token=*/true, Pooling::kFirst));
   EXPECT_EQ(found.rows, 1);
   EXPECT_EQ(found.columns, 2);
   EXPECT_THAT(found.heads[0][0], AreNear(Floats{0.25, 0.25}));
@@ -45,10 +45,10 @@ TEST(PictureAttention, RollsOutThroughLayers) {
               AreNear(Floats{0.6 * 0.125 + 0.3 * 0.7, 0.6 * 0.125 + 0.3 * 0.2 + 0.1}));
 }
 
-TEST(PictureAttention, WithoutClassTokenIsTheMeanOverSquares) {
+TEST(PictureAttention, WithoutClassTokenIsTheMeanOverPatches) {
   const AttentionWeights weights = {{{{0.5, 0.5}, {0.1, 0.9}}}};
   const PictureAttention found =
-      PictureAttentionOf(weights, TwoSquares(/*class_token=*/false, Pooling::kMean));
+      PictureAttentionOf(weights, TwoPatches(/*class_token=*/false, Pooling::kMean));
   EXPECT_THAT(found.heads[0][0], AreNear(Floats{0.3, 0.7}));
   EXPECT_THAT(found.rollout, AreNear(Floats{0.5 * 0.3 + 0.25, 0.5 * 0.7 + 0.25}));
 }

@@ -7,10 +7,9 @@
 #include <utility>
 
 #include "attend/error.h"
-#include "engine/forward.h"
 #include "media/fit_picture.h"
-#include "tasks/attention_sink.h"
 #include "tasks/classification/picture_attention.h"
+#include "tasks/encoder_attention.h"
 #include "text/lines.h"
 
 namespace attend {
@@ -34,15 +33,11 @@ AttentionWeights WeightsOf(const LoadedModel& loaded, const EncoderInput& input)
   const int64_t rows = loaded.weights.encoder->RowsOf(item);
   if (rows > kMostAttentionRows) {
     throw Error(ErrorKind::kInput,
-                fmt::format("the item has {} tokens, squares and links, expected at most {} where "
+                fmt::format("the item has {} tokens, patches and links, expected at most {} where "
                             "attention is asked for; shorten it",
                             rows - 1, kMostAttentionRows - 1));
   }
-  AttentionWeights weights;
-  const Sinks sinks = {KeepAttention(*loaded.config().encoder, &weights), nullptr};
-  Activations activations;
-  Encode(loaded.weights, {&item, 1}, sinks, &activations);
-  return weights;
+  return AttentionOfRead(loaded, item);
 }
 
 // Where an input's rows stand.
@@ -59,10 +54,9 @@ struct Place {
   }
 };
 
-using Maps = std::vector<std::vector<std::vector<float>>>;  // [layers][heads][rows of an input]
-
-Maps MapsOf(const RowAttention& rows, const Place& place) {
-  Maps maps;
+// [layers][heads][rows of an input]
+AttentionMaps MapsOf(const RowAttention& rows, const Place& place) {
+  AttentionMaps maps;
   for (const auto& layer : rows.heads) {
     auto& heads = maps.emplace_back();
     for (const auto& head : layer) heads.push_back(place.Of(head));
@@ -83,13 +77,7 @@ Json SharesOf(const RowAttention& rows, const Place& place) {
 
 // Adds the maps to what the input's rows are.
 Json WithMaps(Json json, const RowAttention& rows, const Place& place) {
-  Json heads = Json::array();
-  for (const auto& layer : MapsOf(rows, place)) {
-    Json maps = Json::array();
-    for (const std::vector<float>& map : layer) maps.push_back(FloatsToJson(map));
-    heads.push_back(std::move(maps));
-  }
-  json["heads"] = std::move(heads);
+  json["heads"] = MapsToJson(MapsOf(rows, place));
   json["rollout"] = FloatsToJson(place.Of(rows.rollout));
   return json;
 }
@@ -118,10 +106,10 @@ ItemAttention AttentionOfItem(const ItemReader& reader, const ClassifiedItem& it
 
 Json ItemAttentionToJson(const ItemAttention& attention, int64_t patch) {
   const RowAttention& rows = attention.rows;
-  PictureAttention squares{.rows = attention.picture.height / patch,
+  PictureAttention patches{.rows = attention.picture.height / patch,
                            .columns = attention.picture.width / patch};
   const Place summary{0, 1}, text{1, attention.pieces.size()},
-      picture{text.first + text.count, static_cast<size_t>(squares.rows * squares.columns)},
+      picture{text.first + text.count, static_cast<size_t>(patches.rows * patches.columns)},
       links{picture.first + picture.count, attention.links.size()};
   Json json = {{"text", nullptr}, {"picture", nullptr}, {"links", nullptr}};
   if (text.count > 0) {
@@ -131,9 +119,9 @@ Json ItemAttentionToJson(const ItemAttention& attention, int64_t patch) {
                             rows, text);
   }
   if (picture.count > 0) {
-    squares.heads = MapsOf(rows, picture);
-    squares.rollout = picture.Of(rows.rollout);
-    json["picture"] = PictureAttentionToJson(squares, attention.picture);
+    patches.heads = MapsOf(rows, picture);
+    patches.rollout = picture.Of(rows.rollout);
+    json["picture"] = PictureAttentionToJson(patches, attention.picture);
   }
   if (links.count > 0) json["links"] = WithMaps({{"nodes", attention.links}}, rows, links);
   json["shares"] = {{"summary", SharesOf(rows, summary)},

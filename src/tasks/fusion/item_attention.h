@@ -1,4 +1,4 @@
-// What a model of fusion looks at in an item: the words of its text, the squares of its picture,
+// What a model of fusion looks at in an item: the words of its text, the patches of its picture,
 // its links.
 #ifndef ATTEND_TASKS_FUSION_ITEM_ATTENTION_H_
 #define ATTEND_TASKS_FUSION_ITEM_ATTENTION_H_
@@ -16,7 +16,7 @@
 namespace attend {
 
 // By the summary, which the class is read from. Its rows: the summary, the text's pieces, the
-// picture's squares, row by row, and the linked nodes; those of an input that the item lacks are
+// picture's patches, row by row, and the linked nodes; those of an input that the item lacks are
 // missing.
 struct ItemAttention {
   RowAttention rows;
@@ -38,7 +38,7 @@ ItemAttention AttentionOfItem(const ItemReader& reader, const ClassifiedItem& it
 // PictureAttentionToJson gives it, "links": {"nodes", "heads", "rollout"}, "shares"}; null for an
 // input that the item lacks. "heads" are [layers][heads][rows of the input]. "shares" has for each
 // of "summary", "text", "picture" and "links" what its rows get together: {"heads":
-// [layers][heads], "rollout"}. `patch`: side of a square.
+// [layers][heads], "rollout"}. `patch`: side of a patch.
 Json ItemAttentionToJson(const ItemAttention& attention, int64_t patch);
 
 }  // namespace attend

@@ -123,7 +123,7 @@ void Transcriber::Impl::Search(std::span<const Segment> segments,
   const CallOptions call{.room = kRoom, .stop = options.stop};
   auto found = run.calls.Run(std::move(inputs), call);
   for (size_t i = 0; i < segments.size(); ++i)
-    segments[i].found->hypotheses = MakeTranscripts(loaded->target(), std::move(found[i]));
+    segments[i].found->hypotheses = MakeTranscripts(*loaded, std::move(found[i]));
   if (!options.word_times) return;
   run.threads.pool.ParallelFor(std::ssize(segments), [&](int64_t i, int worker) {
     CheckNotStopped(options.stop);

@@ -20,7 +20,6 @@ void CheckTranscribes(const LoadedModel& loaded) {
     throw Error(ErrorKind::kInput,
                 "the model's task is transcription, but it does not write text after frames");
   }
-  loaded.target();  // throws where there is none
 }
 
 SearchModel MakeTranscriptionSearchModel(const LoadedModel& loaded) {
@@ -28,9 +27,11 @@ SearchModel MakeTranscriptionSearchModel(const LoadedModel& loaded) {
   search.max_beam_size = kMostBeamSize;
   search.prompt = loaded.config().TargetFrame().begin;
   search.eos = static_cast<int32_t>(loaded.config().special_ids.eos);
-  search.text_of = [&vocabulary = loaded.target()](std::span<const int32_t> ids) {
-    return WithSingleSpaces(vocabulary.Decode(ids));
-  };
+  if (const Vocabulary* vocabulary = loaded.target_vocabulary.get()) {
+    search.text_of = [vocabulary](std::span<const int32_t> ids) {
+      return WithSingleSpaces(vocabulary->Decode(ids));
+    };
+  }
   return {&loaded.weights, nullptr, std::move(search), loaded.make_stepper};
 }
 
@@ -58,11 +59,12 @@ SearchInput MakeTranscriptionInput(const ModelConfig& config, std::vector<float>
   return input;
 }
 
-std::vector<Hypothesis> MakeTranscripts(const Vocabulary& vocabulary,
+std::vector<Hypothesis> MakeTranscripts(const LoadedModel& loaded,
                                         std::vector<SearchResult> results) {
   std::vector<Hypothesis> hypotheses = MakeHypotheses(std::move(results));
+  if (loaded.target_vocabulary == nullptr) return hypotheses;
   for (Hypothesis& hypothesis : hypotheses)
-    hypothesis.text = Trimmed(vocabulary.Decode(hypothesis.ids));
+    hypothesis.text = Trimmed(loaded.target().Decode(hypothesis.ids));
   return hypotheses;
 }
 

@@ -12,8 +12,7 @@
 
 namespace attend {
 
-// Throws Error(kUsage) for a model of another task or without a vocabulary, Error(kInput) for one
-// that reads no frames.
+// Throws Error(kUsage) for a model of another task, Error(kInput) for one that reads no frames.
 void CheckTranscribes(const LoadedModel& loaded);
 
 // The model must outlive it.
@@ -23,7 +22,8 @@ SearchModel MakeTranscriptionSearchModel(const LoadedModel& loaded);
 SearchInput MakeTranscriptionInput(const ModelConfig& config, std::vector<float> frames_TM,
                                    const TranscriptionOptions& options, const std::string& name);
 
-std::vector<Hypothesis> MakeTranscripts(const Vocabulary& vocabulary,
+// Texts are empty where the model has no vocabulary.
+std::vector<Hypothesis> MakeTranscripts(const LoadedModel& loaded,
                                         std::vector<SearchResult> results);
 
 }  // namespace attend

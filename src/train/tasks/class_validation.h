@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "base/json.h"
+#include "media/picture_codec.h"
+#include "media/resize.h"
 #include "metrics/classes.h"
 #include "train/tasks/validation.h"
 
@@ -52,6 +54,18 @@ PredictedClasses PredictClasses(const Corpus& corpus, const TrainOptions& option
   }
   found.loss = MeanLoss(losses);
   return found;
+}
+
+// Shrunk to the size that the report shows it in, as the URL of a PNG.
+inline std::string ReportPicture(const Picture& picture) {
+  constexpr int64_t kMostSide = 96;
+  const int64_t longest = std::max(picture.width, picture.height);
+  if (longest <= kMostSide) return PngDataUrl(picture);
+  const auto side = [&](int64_t pixels) {
+    return std::max<int64_t>(1, pixels * kMostSide / longest);
+  };
+  return PngDataUrl(
+      Resize(picture, side(picture.width), side(picture.height), Interpolation::kBilinear));
 }
 
 // Figures of validation.

@@ -6,7 +6,6 @@
 #include "attend/error.h"
 #include "serve/json_request.h"
 #include "serve/openapi.h"
-#include "serve/tasks/embeddings/embeddings.h"
 #include "serve/tasks/fusion/fusion.h"
 #include "tasks/classification/classification_json.h"
 #include "tasks/classification/classification_options.h"

@@ -10,8 +10,6 @@
 
 namespace attend {
 
-constexpr const char* kClassifyRoute = "/v1/classify";
-
 // Throws as Classifier does.
 std::shared_ptr<ServedModel> ServeClassification(const ModelToServe& model,
                                                  const ServeOptions& options, WorkPool* pool);

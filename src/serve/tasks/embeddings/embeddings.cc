@@ -10,7 +10,6 @@
 #include "base/base64.h"
 #include "serve/json_request.h"
 #include "serve/openapi.h"
-#include "serve/tasks/fusion/fusion.h"
 #include "tasks/masked_language_model/text_encoder_options.h"
 
 namespace attend {
@@ -53,18 +52,7 @@ std::vector<Json> Embed(const ServedEncoder& model, std::span<EncoderText* const
                        {"embedding", base64 ? Json(Base64OfFloats(values)) : FloatsToJson(values)},
                        {"cut", cut}});
   };
-  if (model.reads() == EncoderReads::kItems) {  // their vectors have length 1
-    if (options.pooling != TextPooling::kMean) {
-      throw Error(ErrorKind::kInput,
-                  "pooling is not for a model of items, whose texts and pictures have one vector");
-    }
-    for (const ItemVector& vector : EmbedParts(model, texts)) add(vector.values_W, vector.cut);
-    return answers;
-  }
-  const std::vector<TextVector> vectors =
-      model.reads_pictures() ? model.encoder().EmbedPixels(PixelsOf(texts), options)
-                             : model.encoder().Embed(TextsOf(texts), options);
-  for (const TextVector& vector : vectors) add(vector.values_D, vector.cut);
+  for (const TextVector& vector : model.Embed(texts, options)) add(vector.values_D, vector.cut);
   return answers;
 }
 

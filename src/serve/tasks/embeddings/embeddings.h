@@ -7,8 +7,6 @@
 
 namespace attend {
 
-constexpr const char* kEmbeddingsRoute = "/v1/embeddings";
-
 EncoderRoute EmbeddingsRoute();
 
 }  // namespace attend

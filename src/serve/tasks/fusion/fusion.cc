@@ -7,18 +7,15 @@
 
 #include "attend/classifier.h"
 #include "attend/error.h"
-#include "base/edit_distance.h"
-#include "base/excerpt.h"
 #include "media/fit_picture.h"
 #include "serve/json_request.h"
 #include "serve/openapi.h"
-#include "serve/tasks/classification/classification.h"
-#include "serve/tasks/embeddings/embeddings.h"
 #include "serve/text_limit.h"
 #include "tasks/classification/classification_json.h"
 #include "tasks/fusion/fusion_json.h"
 #include "tasks/fusion/item_attention.h"
 #include "tasks/fusion/neighbourhood.h"
+#include "text/item_object.h"
 
 namespace attend {
 namespace {
@@ -81,8 +78,13 @@ class ServedItems final : public ServedEncoder {
     if (text->text.empty()) throw Error(ErrorKind::kInput, name + " is empty");
   }
 
-  // Of texts alone, or of pictures.
-  std::vector<ItemVector> Embed(std::span<EncoderText* const> texts) const {
+  // In the space that texts and pictures share, where they have length 1.
+  std::vector<TextVector> Embed(std::span<EncoderText* const> texts,
+                                const EmbeddingOptions& options) const override {
+    if (options.pooling != TextPooling::kMean) {
+      throw Error(ErrorKind::kInput,
+                  "pooling is not for a model of items, whose texts and pictures have one vector");
+    }
     const bool pictures = !texts[0]->picture.pixels.empty();
     std::vector<ClassifiedItem> items(texts.size());
     for (size_t i = 0; i < texts.size(); ++i) {
@@ -92,7 +94,11 @@ class ServedItems final : public ServedEncoder {
         items[i].text = texts[i]->text;
       }
     }
-    return classifier_.Embed(items, pictures ? EmbeddedPart::kPicture : EmbeddedPart::kText);
+    std::vector<TextVector> vectors;
+    for (ItemVector& found :
+         classifier_.Embed(items, pictures ? EmbeddedPart::kPicture : EmbeddedPart::kText))
+      vectors.push_back({std::move(found.values_W), found.cut});
+    return vectors;
   }
 
   void Describe(Json* json) const override {
@@ -130,42 +136,22 @@ class ServedItems final : public ServedEncoder {
   throw Error(ErrorKind::kInput, "request body: " + message);
 }
 
-std::string TextOf(const Json& value, const std::string& name) {
-  if (!value.is_string())
-    Refuse(fmt::format("{} is {}, expected a text or null", name, KindOf(value)));
-  return value.get<std::string>();
-}
-
-std::vector<std::string> LinksOf(const Json& value, const std::string& name) {
-  if (!value.is_array())
-    Refuse(fmt::format("{} is {}, expected a list of nodes", name, KindOf(value)));
-  if (value.size() > kMostLinks)
-    Refuse(fmt::format("{} has {} nodes, expected at most {}", name, value.size(), kMostLinks));
-  std::vector<std::string> links;
-  for (const Json& link : value) links.push_back(TextOf(link, name + ": a link"));
-  return links;
-}
-
-ClassifiedItem ReadItemObject(const Json& given, const std::string& name) {
+ClassifiedItem ItemFrom(const Json& given, const std::string& name) {
   if (!given.is_object()) {
     Refuse(
         fmt::format("{} is {}, expected an object with text, picture or links, or a list of "
                     "such objects",
                     name, KindOf(given)));
   }
-  ClassifiedItem item;
-  for (const auto& [key, value] : given.items()) {
-    if (std::ranges::find(ItemInputNames(), key) == ItemInputNames().end()) {
-      Refuse(fmt::format("{} has '{}', expected text, picture or links{}", name, Excerpt(key),
-                         DidYouMean(key, ItemInputNames())));
-    }
-    if (value.is_null()) continue;
-    const std::string part = fmt::format("{}: {}", name, key);
-    if (key == "text")
-      if (std::string text = TextOf(value, part); !text.empty()) item.text = std::move(text);
-    if (key == "picture") item.picture = BytesOfPicture(TextOf(value, part), part);
-    if (key == "links") item.links = LinksOf(value, part);
+  ItemObject read = ReadItemObject(given, ItemInputNames(), "request body: " + name);
+  if (read.links.size() > kMostLinks) {
+    Refuse(fmt::format("{}: links has {} nodes, expected at most {}", name, read.links.size(),
+                       kMostLinks));
   }
+  ClassifiedItem item;
+  item.text = std::move(read.text);
+  item.links = std::move(read.links);
+  if (!read.picture.empty()) item.picture = BytesOfPicture(read.picture, name + ": picture");
   return item;
 }
 
@@ -174,11 +160,6 @@ ClassifiedItem ReadItemObject(const Json& given, const std::string& name) {
 std::shared_ptr<ServedModel> ServeFusion(const ModelToServe& model, const ServeOptions& options,
                                          WorkPool* pool) {
   return std::make_shared<ServedItems>(model, options, pool);
-}
-
-std::vector<ItemVector> EmbedParts(const ServedEncoder& model,
-                                   std::span<EncoderText* const> texts) {
-  return static_cast<const ServedItems&>(model).Embed(texts);
 }
 
 FieldList ItemFields(ItemQuestions* questions) {
@@ -207,12 +188,11 @@ bool TakeFusionItems(Json* body, const std::string& name, EncoderRequest* asked)
   body->erase(kItem);
   asked->reads = EncoderReads::kItems;
   if (!given.is_array()) {
-    asked->items.push_back(ReadItemObject(given, kItem));
+    asked->items.push_back(ItemFrom(given, kItem));
     return true;
   }
   for (const Json& each : given) {
-    asked->items.push_back(
-        ReadItemObject(each, fmt::format("{} {}", kItem, asked->items.size() + 1)));
+    asked->items.push_back(ItemFrom(each, fmt::format("{} {}", kItem, asked->items.size() + 1)));
   }
   return true;
 }

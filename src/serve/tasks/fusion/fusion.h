@@ -20,10 +20,6 @@ namespace attend {
 std::shared_ptr<ServedModel> ServeFusion(const ModelToServe& model, const ServeOptions& options,
                                          WorkPool* pool);
 
-// Vectors of texts, or of pictures, in the space that both share. Precondition: a model of fusion
-// that has it.
-std::vector<ItemVector> EmbedParts(const ServedEncoder& model, std::span<EncoderText* const> texts);
-
 // What a request may ask of each item beside its classes.
 struct ItemQuestions {
   bool attention = false, contributions = false, graph = false;

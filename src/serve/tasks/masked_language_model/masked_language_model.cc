@@ -4,7 +4,6 @@
 
 #include "serve/json_request.h"
 #include "serve/openapi.h"
-#include "serve/tasks/embeddings/embeddings.h"
 #include "tasks/masked_language_model/filled_json.h"
 #include "tasks/masked_language_model/text_encoder_options.h"
 #include "text/mask_token.h"

@@ -7,7 +7,6 @@
 #include "attend/tagger.h"
 #include "serve/json_request.h"
 #include "serve/openapi.h"
-#include "serve/tasks/embeddings/embeddings.h"
 #include "serve/tasks/words_request.h"
 #include "tasks/tagging/tagged_json.h"
 

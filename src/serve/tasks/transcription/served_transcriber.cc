@@ -41,7 +41,7 @@ class QueuedSegments : public SharedQueue {
   void Done(const SearchInput& input, std::vector<SearchResult> results) override {
     JobSegment& segment = Of(input);
     segment.numbers = {};
-    segment.found.hypotheses = MakeTranscripts(loaded_->target(), std::move(results));
+    segment.found.hypotheses = MakeTranscripts(*loaded_, std::move(results));
     if (JobOf(segment).options.word_times) {
       AddWords(*loaded_, *frames_, segment.samples,
                {.attention = HasAttention(segment) ? &segment.attention : nullptr},

@@ -161,6 +161,7 @@ class TranscribingHandler : public TaskHandler {
 
 std::shared_ptr<ServedModel> ServeTranscription(const ModelToServe& model,
                                                 const ServeOptions& options, WorkPool* pool) {
+  model.loaded->target();  // throws where there is no vocabulary
   return std::make_shared<ServedTranscriber>(model, options, pool);
 }
 

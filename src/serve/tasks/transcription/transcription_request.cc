@@ -123,7 +123,7 @@ TranscriptionRequest ReadTranscriptionRequest(Exchange* exchange) {
     if (part.name == kGranularities) {
       AddGranularity(part.content, &asked);
     } else {
-      fields.Get(part.name, "request").Parse(part.content, "request: " + part.name);
+      fields.Get(part.name, "request").Parse(part.content, "request");
     }
   }
   if (!seen.contains(kFile))

@@ -12,6 +12,7 @@
 #include "media/resize.h"
 #include "metrics/classes.h"
 #include "model/sample.h"
+#include "tasks/samples.h"
 #include "train/loop/parameters.h"
 #include "train/loop/training_speed.h"
 #include "train/tasks/class_validation.h"
@@ -35,17 +36,6 @@ torch::Tensor SharesOf(const Examples& examples, int64_t labels) {
     row += labels;
   }
   return shares_BL;
-}
-
-// To the size that the report shows it in.
-Picture Shrunk(const Picture& picture) {
-  constexpr int64_t kMostSide = 96;
-  const int64_t longest = std::max(picture.width, picture.height);
-  if (longest <= kMostSide) return picture;
-  const auto side = [&](int64_t pixels) {
-    return std::max<int64_t>(1, pixels * kMostSide / longest);
-  };
-  return Resize(picture, side(picture.width), side(picture.height), Interpolation::kBilinear);
 }
 
 std::vector<std::string> LabelsOf(const PictureCorpus& pictures) {
@@ -103,7 +93,7 @@ ValidationResult PictureTask::Validate() {
   result.metrics = ClassMetrics(found, expected);
   for (const int64_t i : ShownOf(valid.size()))
     result.samples.push_back({ShortName(valid.Where({0, valid.survey().kept[i]})), expected[i],
-                              found.names[i], PngDataUrl(Shrunk(valid.Get(i)))});
+                              found.names[i], ReportPicture(valid.Get(i))});
   return result;
 }
 
@@ -116,9 +106,8 @@ Json PictureTask::Digests() const {
 
 // Pictures that the exported model is to prove itself on, as samples without what it says of them.
 Json PictureTask::ForExport() const {
-  constexpr int64_t kMostDigits = int64_t{3} << 20;  // samples.json has at most 4 MiB
   const PictureCorpus& from = pictures_.valid != nullptr ? *pictures_.valid : *pictures_.train;
-  const int64_t room = kMostDigits / (2 * config().patches->bytes());
+  const int64_t room = kMostSampleDigits / (2 * config().patches->bytes());
   std::vector<Sample> samples;
   for (int64_t i = 0; i < std::min({room, kExportedSamples, from.size()}); ++i) {
     Sample& sample = samples.emplace_back();

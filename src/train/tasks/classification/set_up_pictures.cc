@@ -22,16 +22,27 @@ std::vector<double> Rounded(std::vector<double> numbers, double least) {
   return numbers;
 }
 
-// What a picture is, where options and the model to fine-tune leave it open.
-void CompletePatches(const TaskSetup& setup, const PictureSurvey& survey) {
+// What does not hang on the pictures. Throws as CheckModelConfig does, before they are decoded.
+void CompleteShape(const TaskSetup& setup) {
+  ModelConfig& model = setup.options->model;
+  model.head = HeadKind::kLabels;
+  model.head_bias = model.head_transform = false;
+  model.source_vocab_size = model.target_vocab_size = 0;
+  if (setup.init == nullptr && !setup.settings->is_given("encoder.max_positions"))
+    model.encoder->max_positions = model.patches->rows() + model.encoder->position_offset;
+  ModelConfig with_labels = model;
+  with_labels.labels = {"one", "another"};
+  CheckModelConfig(with_labels);
+}
+
+// What pictures' numbers become, where options and the model to fine-tune leave it open.
+void CompleteNumbers(const TaskSetup& setup, const PictureSurvey& survey) {
   constexpr double kLeastDeviation = 1e-4;
   if (setup.init != nullptr) return;
   ModelConfig& model = setup.options->model;
   if (!setup.settings->is_given("patches.mean")) model.patches->mean = Rounded(survey.mean, 0);
   if (!setup.settings->is_given("patches.deviation"))
     model.patches->deviation = Rounded(survey.deviation, kLeastDeviation);
-  if (!setup.settings->is_given("encoder.max_positions"))
-    model.encoder->max_positions = model.patches->rows() + model.encoder->position_offset;
 }
 
 // Draws what is held out of the training pictures, and what of the others is learned from.
@@ -130,18 +141,16 @@ std::unique_ptr<TrainingTask> SetUpPictures(const TaskSetup& setup) {
   TrainOptions& options = *setup.options;
   ModelConfig& model = options.model;
   const PictureOptions& own = dynamic_cast<ClassificationTrainOptions&>(*options.task).pictures;
+  CompleteShape(setup);
   SurveyedPictures train = OpenTraining(setup, own);
-  model.head = HeadKind::kLabels;
-  model.head_bias = model.head_transform = false;
   CheckLabels(*train.set);
   model.labels = train.set->label_names();
-  model.source_vocab_size = model.target_vocab_size = 0;
   if (model.labels.size() < 2) {
     throw Error(ErrorKind::kInput, fmt::format("the training pictures have the label '{}' alone, "
                                                "expected at least two",
                                                model.labels[0]));
   }
-  CompletePatches(setup, train.survey);
+  CompleteNumbers(setup, train.survey);
   CheckModelConfig(model);
   const PictureCorpusOptions reading{*model.patches, static_cast<uint64_t>(options.seed),
                                      own.augmentation, own.mixing};

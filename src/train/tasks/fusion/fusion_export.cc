@@ -10,6 +10,7 @@
 #include "media/patch_numbers.h"
 #include "model/config_file.h"
 #include "model/sample.h"
+#include "tasks/samples.h"
 #include "text/tokenizer.h"
 #include "train/loop/parameters.h"
 #include "train/tasks/packed_batch.h"
@@ -109,8 +110,7 @@ nn::PackedItems PackItems(const Examples& examples, const PatchInput& input) {
 }
 
 Json SampleItems(const ItemCorpus& items, const FusionInput& input) {
-  constexpr int64_t kMostDigits = int64_t{3} << 20;  // samples.json has at most 4 MiB
-  int64_t room = kMostDigits;
+  int64_t room = kMostSampleDigits;
   std::vector<Sample> samples;
   for (int64_t i = 0; i < std::min(kExportedSamples, items.size()); ++i) {
     Sample sample;

@@ -105,7 +105,7 @@ ValidationResult FusionTask::Validate() {
     if (std::vector<uint8_t> pixels = valid.Pixels(i); !pixels.empty()) {
       Picture shown(patches().width, patches().height, patches().channels);
       shown.pixels = std::move(pixels);
-      picture = PngDataUrl(shown);
+      picture = ReportPicture(shown);
     }
     result.samples.push_back(
         {Shown(valid.item(i)), expected[i], found.names[i], std::move(picture)});
