@@ -92,14 +92,14 @@ enum class PictureFit {
 };
 enum class Resampling { kBilinear, kBicubic };
 
-// What an encoder of pictures reads: a picture cut into squares, row by row. A square is patch *
+// What an encoder of pictures reads: a picture cut into patches, row by row. A patch is patch *
 // patch * channels numbers: its pixels row by row, the channels of each side by side, from 0 to 1,
 // less `mean` and divided by `deviation` (the Vision Transformer, Dosovitskiy et al. 2021).
 struct PatchInput {
   int64_t height = 224, width = 224;  // of a picture, in pixels; multiples of `patch`
   int64_t channels = 3;               // 1: grey; 3: red, green and blue
-  int64_t patch = 16;                 // side of a square
-  bool class_token = true;            // a learned vector before those of the squares
+  int64_t patch = 16;                 // side of a patch
+  bool class_token = true;            // a learned vector before those of the patches
   PictureFit fit = PictureFit::kStretch;
   Resampling resampling = Resampling::kBilinear;
   std::vector<double> mean = {0.5}, deviation = {0.5};  // of each channel, or of all

@@ -8,7 +8,6 @@
 
 #include "attend/text_encoder.h"
 #include "cli/command_line.h"
-#include "cli/npy_file.h"
 #include "tasks/loaded_model.h"
 
 namespace attend {

@@ -7,6 +7,7 @@
 
 #include "attend/error.h"
 #include "attend/translator.h"
+#include "base/counted.h"
 #include "base/excerpt.h"
 #include "base/json.h"
 #include "cli/command_line.h"
@@ -93,10 +94,10 @@ class Cuts {
     if (2 * in_sound_ <= all_) return;
     log(LogLevel::kWarning,
         fmt::format(
-            "{} of {} cuts of long recordings are in sound, since little of them is silence, "
-            "more than {:g} dB below their loudest parts; if words are wrong, try a higher "
-            "--silence-threshold, such as {:g}",
-            in_sound_, all_, -threshold, threshold + 10));
+            "of {} in long recordings {} {} not at silence, of which they have little: more "
+            "than {:g} dB below their loudest parts; if words are wrong, try a "
+            "--silence-threshold nearer to 0",
+            Counted(all_, "cut"), in_sound_, in_sound_ == 1 ? "is" : "are", -threshold));
   }
 
  private:
@@ -106,7 +107,9 @@ class Cuts {
 // Where the files are tables of recordings, puts those in their place and returns their texts.
 std::vector<std::string> ReadTables(const CommonOptions& common, std::vector<std::string>* files) {
   const auto is_table = [](const std::string& path) { return path.ends_with(".tsv"); };
-  if (files->empty() || !std::ranges::all_of(*files, is_table)) return {};
+  if (std::ranges::none_of(*files, is_table)) return {};
+  if (!std::ranges::all_of(*files, is_table))
+    throw Error(ErrorKind::kUsage, "tables (.tsv) and recordings are given; leave out one kind");
   std::vector<std::string> tables, texts;
   for (const std::string& path : *files) tables.push_back(common.DataPath(path));
   files->clear();

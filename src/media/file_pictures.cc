@@ -73,13 +73,19 @@ std::unique_ptr<PictureSet> MakeSet(std::vector<FoundPicture> found,
                                         std::move(names));
 }
 
-// All files but hidden ones: one that is no picture is told of when it is read. Sorted, so that the
+bool IsHidden(const fs::path& path) { return path.filename().string().starts_with('.'); }
+
+// All but hidden ones: a file that is no picture is told of when it is read. Sorted, so that the
 // order does not depend on the file system.
 std::vector<fs::path> FilesBelow(const fs::path& folder) {
   std::vector<fs::path> paths;
-  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-    if (!entry.is_directory() && !entry.path().filename().string().starts_with('.'))
-      paths.push_back(entry.path());
+  for (auto entry = fs::recursive_directory_iterator(folder);
+       entry != fs::recursive_directory_iterator(); ++entry) {
+    if (IsHidden(entry->path())) {
+      entry.disable_recursion_pending();
+    } else if (!entry->is_directory()) {
+      paths.push_back(entry->path());
+    }
   }
   std::ranges::sort(paths);
   return paths;
@@ -89,7 +95,7 @@ std::vector<fs::path> FilesBelow(const fs::path& folder) {
 std::vector<FoundPicture> PicturesOfClasses(const fs::path& folder) {
   std::vector<fs::path> classes;
   for (const auto& entry : fs::directory_iterator(folder))
-    if (entry.is_directory()) classes.push_back(entry.path());
+    if (entry.is_directory() && !IsHidden(entry.path())) classes.push_back(entry.path());
   std::ranges::sort(classes);
   std::vector<FoundPicture> found;
   for (const fs::path& each : classes) {
@@ -128,9 +134,8 @@ std::unique_ptr<PictureSet> OpenPictureFolder(const std::string& folder,
   if (found.empty()) {
     throw Error(
         ErrorKind::kInput,
-        fmt::format("'{}' has no pictures, expected a sub-folder for each label with files "
-                    "whose names end in .png, .jpg or .jpeg; without labels, give the files "
-                    "themselves",
+        fmt::format("'{}' has no pictures, expected a sub-folder for each label with PNG or JPEG "
+                    "files; without labels, give the files themselves",
                     folder));
   }
   return MakeSet(std::move(found), options);

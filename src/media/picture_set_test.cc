@@ -187,7 +187,8 @@ TEST_F(PictureSetTest, FolderOfClasses) {
   Write("set/shoes/deep/c.png", PngOf(3));
   Write("set/hats/a.png", PngOf(1));
   Write("set/hats/notes.txt", "no picture");
-  Write("set/hats/.hidden", "");
+  for (const char* hidden : {"set/hats/.hidden", "set/hats/.trash/a.png", "set/.git/HEAD"})
+    Write(hidden, "");
   Write("set/loose.png", PngOf(9));
   const std::string folder = (folder_ / "set").string();
   const auto set = OpenPictures({folder}, {.channels = 1});

@@ -28,9 +28,10 @@ EncoderItem ItemOf(const EncoderInput& input) {
 }  // namespace
 
 int64_t MaxEncoderTokens(const ModelConfig& config) {
-  constexpr int64_t kMost = 8192;
-  return std::clamp<int64_t>(MaxTokens(config.fusion ? config.fusion->text : *config.encoder) - 1,
-                             1, kMost);
+  constexpr int64_t kMostWithoutEnd = 8192;
+  const StackConfig& stack = config.fusion ? config.fusion->text : *config.encoder;
+  if (stack.positions != PositionKind::kLearned) return kMostWithoutEnd;
+  return std::max<int64_t>(MaxTokens(stack) - 1, 1);
 }
 
 std::vector<int32_t> ReadLabelled(const ModelConfig& config, const Vocabulary& vocabulary,

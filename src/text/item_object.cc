@@ -1,6 +1,7 @@
 #include "text/item_object.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <unordered_set>
@@ -52,7 +53,8 @@ ItemObject ReadItemObject(const Json& object, const std::vector<std::string>& ke
   ItemObject item;
   for (const auto& [key, value] : object.items()) {
     if (std::ranges::find(keys, key) == keys.end())
-      Refuse(where, fmt::format("unknown key '{}'{}", Excerpt(key), DidYouMean(key, keys)));
+      Refuse(where, fmt::format("unknown key '{}', expected {}{}", Excerpt(key),
+                                fmt::join(keys, ", "), DidYouMean(key, keys)));
     if (value.is_null()) continue;
     if (key == "id" && value.is_number_integer())
       item.id = value.dump();

@@ -134,7 +134,7 @@ export class SpectrogramAttention {
 
   ticks() {
     const {begin, end} = this.shown, length = end - begin, step = [.1, .2, .5, 1, 2, 5, 10, 20, 60].find(each => length / each <= 5) ?? 120, ticks = [];
-    for (let number = Math.ceil(begin / step); number * step <= end; number++) {
+    for (let number = Math.ceil(begin / step); number * step <= end + 1e-9; number++) {
       const second = number * step, tick = document.createElement("span");
       tick.textContent = `${second.toFixed(step < 1 ? 1 : 0)} s`;
       tick.style.left = `${100 * (second - begin) / length}%`;

@@ -1,6 +1,7 @@
 """attend transcribe: tables of recordings, whose texts it compares with what it hears."""
 
 import json
+import random
 import struct
 import wave
 
@@ -46,3 +47,15 @@ def test_a_table_tells_how_much_is_wrong(model, folder):
 def test_a_damaged_table_is_refused(model, folder):
     (folder / "bad.tsv").write_text("30.wav\ta\n40.wav\n", encoding="utf-8")
     refused(attend("transcribe", "--model", model, folder / "bad.tsv"), 3, "bad.tsv:2: '40.wav', expected a path, a tab and a text")
+    refused(attend("transcribe", "--model", model, folder / "bad.tsv", folder / "30.wav"), 2, "tables (.tsv) and recordings are given")
+
+
+def test_cuts_in_sound_are_warned_of(model, folder):
+    """Noise without a pause, longer than the model reads at once."""
+    draw = random.Random(1)
+    with wave.open(str(folder / "noise.wav"), "wb") as file:
+        file.setparams((1, 2, RATE, 0, "NONE", None))
+        file.writeframes(struct.pack(f"<{9 * RATE}h", *(draw.randrange(-9000, 9000) for _ in range(9 * RATE))))
+    done = attend("transcribe", "--model", model, "--max-seconds", 2, folder / "noise.wav")
+    assert done.returncode == 0 and "cuts in long recordings" in done.stderr and "not at silence" in done.stderr and "--silence-threshold" in done.stderr
+    assert "silence" not in attend("transcribe", "--model", model, folder / "30.wav").stderr

@@ -154,7 +154,7 @@ WORD = {"text": "neri"}
     ({"item": []}, "the request has 0 items, expected 1 to"),
     ({"item": "a"}, "item is a text, expected an object with text, picture or links"),
     ({"item": [WORD, 3]}, "item 2 is a number, expected an object"),
-    ({"item": {"test": "a"}}, "item: unknown key 'test'; did you mean 'text'?"),
+    ({"item": {"test": "a"}}, "item: unknown key 'test', expected text, picture, links; did you mean 'text'?"),
     ({"item": {"text": 3}}, "item: text is 3, expected a text"),
     ({"item": {"links": "wood"}}, 'item: links is "wood", expected a list of nodes'),
     ({"item": {"links": [3]}}, "item: a link is 3, expected a text"),

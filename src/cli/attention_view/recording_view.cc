@@ -87,7 +87,7 @@ class RecordingDrawing {
     const auto* step = std::ranges::find_if(
         kTickSeconds, [&](double each) { return seconds <= kMostTicks * each; });
     const double distance = step == std::end(kTickSeconds) ? *std::prev(step) : *step;
-    for (double tick = std::ceil(segment_.begin / distance); tick * distance <= segment_.end;
+    for (double tick = std::ceil(segment_.begin / distance); tick * distance <= segment_.end + 1e-9;
          ++tick) {
       Append(
           R"(<text x="{:.1f}" y="{:.1f}" font-size="11" fill="#667080" text-anchor="middle">{:.{}f} s</text>)"

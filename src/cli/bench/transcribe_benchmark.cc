@@ -2,8 +2,11 @@
 // beside what the machine could do.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <iostream>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 

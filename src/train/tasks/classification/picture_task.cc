@@ -8,8 +8,6 @@
 #include "attend/classifier.h"
 #include "base/files.h"
 #include "media/patch_numbers.h"
-#include "media/picture_codec.h"
-#include "media/resize.h"
 #include "metrics/classes.h"
 #include "model/sample.h"
 #include "tasks/samples.h"

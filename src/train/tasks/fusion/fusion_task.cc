@@ -8,7 +8,6 @@
 #include "attend/error.h"
 #include "base/files.h"
 #include "base/sha256.h"
-#include "media/picture_codec.h"
 #include "model/config_file.h"
 #include "nn/bf16_products.h"
 #include "tasks/encoder_runner.h"
