@@ -158,7 +158,7 @@ WORD = {"text": "neri"}
     ({"item": {"text": 3}}, "item: text is 3, expected a text"),
     ({"item": {"links": "wood"}}, 'item: links is "wood", expected a list of nodes'),
     ({"item": {"links": [3]}}, "item: a link is 3, expected a text"),
-    ({"item": {"links": [f"wood {i}" for i in range(257)]}}, "item: links has 257 nodes, expected at most 256"),
+    ({"item": {"links": ["wood"] * 257}}, "item: links has 257 nodes, expected at most 256"),
     ({"item": [WORD, {"text": "lumi " * 5000}]}, "item 2: the text"),
     ({"item": [WORD, {"text": "lumi " * 2000}], "attention": True}, "item 2: the item has"),
     ({"item": [WORD] * 200, "attention": True}, "lower top, or send fewer"),

@@ -100,8 +100,9 @@ int RunBenchTranscribe(const std::vector<std::string>& arguments) {
       .Options(Fields(common, {"threads", "seed", "json"}));
   if (!command_line.Parse(arguments)) return 0;
   RefuseUnused(command_line, UnusedModelOptions(options.model));
-  for (const char* noise : {"recordings", "seconds"})
-    RefuseUnused(command_line, {{noise, !files.empty(), "is for noise; leave out it or FILE"}});
+  const std::string why = "is for noise; leave out it or FILE";
+  RefuseUnused(command_line,
+               {{"recordings", !files.empty(), why}, {"seconds", !files.empty(), why}});
   LoadTimer timer(options.model, common.seed);
   const auto model = timer.Read();
   const Transcriber transcriber(Load(model, {.type = options.model.weight_type()}),

@@ -143,11 +143,12 @@ ClassifiedItem ItemFrom(const Json& given, const std::string& name) {
                     "such objects",
                     name, KindOf(given)));
   }
-  ItemObject read = ReadItemObject(given, ItemInputNames(), "request body: " + name);
-  if (read.links.size() > kMostLinks) {
-    Refuse(fmt::format("{}: links has {} nodes, expected at most {}", name, read.links.size(),
+  if (const auto links = given.find("links");
+      links != given.end() && links->is_array() && links->size() > kMostLinks) {
+    Refuse(fmt::format("{}: links has {} nodes, expected at most {}", name, links->size(),
                        kMostLinks));
   }
+  ItemObject read = ReadItemObject(given, ItemInputNames(), "request body: " + name);
   ClassifiedItem item;
   item.text = std::move(read.text);
   item.links = std::move(read.links);
