@@ -81,6 +81,15 @@ def test_a_second_run_in_a_folder_is_refused(tmp_path):
         assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize(("precision", "options"), [("recipe", {}), ("f32", {"precision": "f32"})])
+def test_trainings_have_the_precision_that_was_asked_for(work, tmp_path, monkeypatch, precision, options):
+    trained = []
+    monkeypatch.setattr(_work, "_train", lambda **found: trained.append(found))
+    work.settings.precision = precision
+    work.train(tmp_path / "run", max_updates=1)
+    assert trained == [{"output": tmp_path / "run", "quiet": True, "threads": 1, "device": "cpu", "max_updates": 1} | options]
+
+
 @pytest.mark.parametrize("damaged", ["", "12", "nan\n", "\0\0"])
 def test_a_clock_that_cant_be_read_begins_at_0(work, tmp_path, monkeypatch, damaged):
     monkeypatch.setattr(_work, "_train", lambda **_: None)
@@ -188,6 +197,7 @@ def run_of_a_rival(folder, data_dir, max_updates, seed, **_):
     metrics = [{"update": update, "target_tokens": 100 * update} for update in range(1, max_updates + 1)] + validations
     (folder / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in metrics), encoding="utf-8")
     (folder / "result.json").write_text(json.dumps({"bleu": {"score": 30 + seed}}), encoding="utf-8")
+    (folder / "config.toml").write_text(f'seed = {seed}\nprecision = "{"f32" if seed == 2 else "bf16"}"\n', encoding="utf-8")
     return 1.0, data_dir is not None
 
 
@@ -207,6 +217,8 @@ def test_table2_shows_what_the_rivals_reach(work, monkeypatch):
     assert rival["whole"]["updates_to"] == {"30": 60, "35": 80} and rival["minutes_to"] == {"30": 5, "35": pytest.approx(80 / 12)}
     assert "| LSTM with attention | 31.00 | 40.10 | 5,000,000 | 20 | 5 | 7 | 1,234 | 32.00\u00a0±\u00a01.00 |" in report.markdown()
     assert "Trained on a GPU (A GPU): LSTM with attention." in report.markdown()
+    assert rival["whole"]["products"] == "bf16" and [seed["products"] for seed in rival["seeds"]] == ["bf16", "f32", "bf16"]
+    assert report.markdown().count("Trained with products in f32, where the recipe has bf16: LSTM with attention, a tenth.") == 1
     assert f"Speeds of training were measured on {processor()}: LSTM with attention." in report.markdown()
     # The three best of few validations would not all be late ones.
     assert [(options["max_updates"], options["validate_every"]) for options in trained] == [(80, 8)] + [(8, 1)] * 3

@@ -36,7 +36,7 @@ def _run(options: argparse.Namespace) -> None:
         data=pathlib.Path(options.data_dir or os.environ.get("ATTEND_DATA", ".")).absolute(), output=pathlib.Path(options.output).absolute(),
         threads=options.threads, rows=[row for text in options.rows for row in text.split(",")], updates=options.updates,
         copy_updates=options.copy_updates, row_minutes=options.row_minutes, price=options.price, dry_run=options.dry_run, quiet=options.quiet,
-        model=pathlib.Path(options.model) if options.model else None, sentences=options.sentences, device=options.device)
+        model=pathlib.Path(options.model) if options.model else None, sentences=options.sentences, device=options.device, precision=options.precision)
     if settings.dry_run:
         print(_make(options.table, settings, budget)[0].markdown(), end="")
         return

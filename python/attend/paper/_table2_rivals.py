@@ -16,7 +16,7 @@ from typing import Any
 from attend.paper._cells import Result
 from attend._plots import COLOURS, drawing
 from attend._report import MISSING, Plot, Table
-from attend.paper._work import RECIPES, Work, digest, json_lines, trained_on_gpus
+from attend.paper._work import RECIPES, RECIPES_PRECISION, Work, digest, json_lines, origin_notes, precision_of
 
 GOALS = (30, 35)  # BLEU on the validation text
 UPDATES, SHARE = 35000, 10  # of a whole training, 65 million target tokens; and the part of it that each seed has
@@ -97,7 +97,7 @@ def train(work: Work, rival: Rival, updates: int, seed: int) -> Result | None:
     result = json.loads((folder / "result.json").read_text(encoding="utf-8"))
     tokens = max(line["target_tokens"] for line in metrics if "target_tokens" in line)
     return {"bleu": result["bleu"]["score"], "best_validation": max(point["bleu"] for point in points), "target_tokens": tokens,
-            "curve": points, "updates_to": {str(goal): reached(points, goal) for goal in GOALS}}
+            "products": precision_of(folder), "curve": points, "updates_to": {str(goal): reached(points, goal) for goal in GOALS}}
 
 
 def speed(work: Work, rival: Rival) -> Result:
@@ -223,11 +223,12 @@ def notes(work: Work, found: list[Outcome]) -> list[str]:
     updates = updates_of(work)
     return [
         f"The rivals here are trained on Multi30k English to German (29,000 pairs), lower-cased, with 6,000 shared BPE tokens, by the recipes of `recipes/rivals`: {updates:,} "
-        "updates of at most 2,048 tokens each, products in bf16. BLEU is lower-cased "
+        f"updates of at most 2,048 tokens each, products in {RECIPES_PRECISION} where nothing else is said. BLEU is lower-cased "
         "sacreBLEU (13a) of test_2016_flickr, beam 5, α = 0.6, of the average of the three best checkpoints.",
         "The LSTM is in GNMT's shape but for its depth: it has two layers on each side, so it is without the residual connections, which begin at layer 3.",
         f"Tokens a second of training are of `attend bench train` over {SPEED_UPDATES} updates with nothing beside it, and minutes are updates times what one took there; "
         "validations are left out. Validation BLEU decides when a goal is reached. Translating is by LibTorch on one thread for all "
         "three, the time to start among it. attend's own engine, which only the Transformer has, is not in this table.",
         f"A tenth is {max(1, updates // SHARE):,} updates with the learning rate falling to its end, validated ten times: mean and standard deviation of seeds 1 to 3, as far as they are measured.",
-        *places(found), *trained_on_gpus({each.rival.title: each.whole for each in found})]
+        *places(found), *origin_notes((each.rival.title, each.whole) for each in found),
+        *origin_notes((f"{each.rival.title}, a tenth", seed) for each in found for seed in each.seeds)]

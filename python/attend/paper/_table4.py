@@ -13,7 +13,7 @@ from attend._plots import COLOURS, drawing
 from attend._report import MISSING, Heading, Plot, Points, Report, Table, Text
 from attend.paper._table4_rows import BANKS, PAPER, ROWS, WSJ, Bank
 from attend.paper._treebanks import LONGEST, LONGEST_RAW, SHORTEST_RAW
-from attend.paper._work import Work, trained_on_gpus
+from attend.paper._work import Work, origin_notes
 
 KINDS = {"": "Transformer", "-pcfg": "PCFG", "-silver": "semi-supervised"}
 MEASURES = {"": _parsers.measure_parser, "-pcfg": _parsers.measure_grammar, "-silver": _parsers.measure_silver}
@@ -176,7 +176,7 @@ def notes(outcomes: list[Outcome]) -> list[str]:
         *older_text(outcomes),
         "Minutes are of the training with its validations and its test, and depend on the machine and on what else runs there. Of a semi-supervised parser they leave out the training of "
         "the parser that parses the raw text. The time of that parsing stands behind a plus sign, where it is known.",
-        *trained_on_gpus({f"{each.bank.title} ({KINDS[each.ending]})": each.result for each in outcomes})]
+        *origin_notes((f"{each.bank.title} ({KINDS[each.ending]})", each.result) for each in outcomes)]
 
 
 def make(work: Work) -> Report:

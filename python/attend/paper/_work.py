@@ -8,12 +8,13 @@ import hashlib
 import json
 import math
 import pathlib
+import re
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,13 +32,26 @@ def digest(recipe: pathlib.Path) -> str:
     return hashlib.sha256(recipe.read_bytes()).hexdigest()
 
 
-def trained_on_gpus(results: Mapping[str, Result | None]) -> list[str]:
-    """A note for each GPU on which some of the models with these titles were trained."""
-    by_gpu: dict[str, list[str]] = {}
-    for title, result in results.items():
-        if result is not None and "gpu" in result:
-            by_gpu.setdefault(result["gpu"], []).append(title)
-    return [f"Trained on a GPU ({gpu}): {', '.join(titles)}." for gpu, titles in by_gpu.items()]
+RECIPES_PRECISION = "bf16"  # of products, in all recipes that a table trains
+
+
+def origin_notes(results: Iterable[tuple[str, Result | None]]) -> list[str]:
+    """Which of the models with these titles were trained on a GPU, and which in another precision than their recipes have."""
+    notes: dict[str, dict[str, None]] = {}  # each with its titles, in order
+    for title, result in results:
+        if result is None:
+            continue
+        if "gpu" in result:
+            notes.setdefault(f"Trained on a GPU ({result['gpu']})", {})[title] = None
+        if (precision := result.get("products", RECIPES_PRECISION)) != RECIPES_PRECISION:
+            notes.setdefault(f"Trained with products in {precision}, where the recipe has {RECIPES_PRECISION}", {})[title] = None
+    return [f"{note}: {', '.join(titles)}." for note, titles in notes.items()]
+
+
+def precision_of(run: pathlib.Path) -> str:
+    """Of a training's products, as its options say."""
+    found = re.search(r'^precision = "(\w+)"', (run / "config.toml").read_text(encoding="utf-8"), flags=re.M)
+    return found[1] if found else RECIPES_PRECISION
 
 
 def json_lines(path: pathlib.Path) -> list[Result]:
@@ -61,6 +75,7 @@ class Settings:
     model: pathlib.Path | None = None  # of figures
     sentences: int = 500  # of figures: of each text at most
     device: str = "cpu"  # that trainings run on; speeds are always the CPU's
+    precision: str = "recipe"  # of trainings' products
 
 
 class OutOfTimeError(Exception):
@@ -166,6 +181,8 @@ class Work:
         is done: else they or the budget ended it."""
         folder.parent.mkdir(parents=True, exist_ok=True)
         clock, finished = Clock(folder.with_name(folder.name + ".seconds")), True
+        if self.settings.precision != "recipe":
+            options["precision"] = self.settings.precision
         with clock.running():
             try:
                 with time_limit(min(limit - clock.seconds, self.budget.left())):
@@ -176,10 +193,10 @@ class Work:
         return clock.seconds, finished
 
     def origin(self, run: pathlib.Path) -> Result:
-        """Of a training that is done: its parameters, and the GPU that it ran on, if one did."""
+        """Of a training that is done: its parameters, the precision of its products, and the GPU that it ran on, if one did."""
         found = self.attend("inspect", run / "model")
         gpu = found["provenance"]["environment"].get("gpu")
-        return {"parameters": found["parameters"]["total"]} | ({} if gpu is None else {"gpu": gpu})
+        return {"parameters": found["parameters"]["total"], "products": precision_of(run)} | ({} if gpu is None else {"gpu": gpu})
 
     def run(self, *arguments: object) -> str:
         """What the program prints."""
