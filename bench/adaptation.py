@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """What `attend serve --projects` gains from a translator's corrections, and what its training costs others.
 
-usage: bench/adaptation.py --model MODEL --source document.en --reference document.de [--attend build/attend] [--lines 1000]
-       [--batch 50] [--recipe FILE] [--measure gain load] [--seconds 20]
+usage: bench/adaptation.py --model MODEL --source document.en --reference document.de [--attend build/attend] [--evaluate PROGRAM]
+       [--lines 1000] [--batch 50] [--lowercase] [--recipe FILE] [--measure gain load] [--seconds 20] [--rounds 3]
 
   gain  A translator goes through the first half of the document, batch by batch: the service translates a batch, the references
         come back as corrections, and the next batch waits until their adapter is served. Prints BLEU of those batches as they

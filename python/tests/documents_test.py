@@ -433,7 +433,7 @@ def test_what_is_lost_is_told(tmp_path, translator):
 
 
 @pytest.mark.parametrize(("model", "target", "status", "words"), [
-    (GOLDEN, "b.pdf", 2, "ends in '.pdf', expected one of .docx"), (GOLDEN, "a.tsv", 2, "the source itself"), ("no_such", "b.tsv", 3, "no_such"),
+    (GOLDEN, "b.pdf", 2, "ends in '.pdf', expected one of .docx"), (GOLDEN, "b.PPT", 2, ".tsv; save it as .pptx"), (GOLDEN, "a.tsv", 2, "the source itself"), ("no_such", "b.tsv", 3, "no_such"),
 ])
 def test_the_command_tells_what_is_wrong(tmp_path, model, target, status, words):
     source = text_file(tmp_path, "a.tsv", "lumi")

@@ -159,7 +159,7 @@ def test_what_makes_no_sense(tmp_path):
 def test_a_program_that_can_not_train(tmp_path, monkeypatch):
     with pytest.raises(attend.UsageError, match="can't run '/nowhere/attend'"):
         attend.train(program="/nowhere/attend")
-    message = "attend train needs the program attend-train, which is not at '/x'; build it with -DATTEND_TRAIN=ON (make build)"
+    message = "attend train needs the program attend-train, which is not at '/x'; install the package attend-train, as docs/installing.md says, or build both programs with `make build`"
     monkeypatch.setenv("ATTEND_PROGRAM", str(script(tmp_path / "attend", f'echo "{message}" >&2', "exit 2")))
     with pytest.raises(attend.ConfigurationError, match="make build"):
         attend.train()
@@ -178,10 +178,10 @@ def test_programs_are_found_by_what_stands_beside_them(tmp_path):
         return subprocess.run(
             [sys.executable, "-c", FIND], cwd=tmp_path, env=environment | more, capture_output=True, text=True, check=True).stdout
 
-    assert found().startswith("UsageError there is no program attend; `make build`")
+    assert found().startswith("UsageError there is no program attend; install the package attend-train")
     (tmp_path / "bin").mkdir()
     script(tmp_path / "bin/attend")
-    assert found().startswith(f"UsageError '{tmp_path}/bin/attend' can't train: no attend-train stands beside it; `make build`")
+    assert found().startswith(f"UsageError '{tmp_path}/bin/attend' can't train: no attend-train stands beside it; install the package attend-train, or")
     assert found(PATH=f"{tiny_run.BUILD}:/bin") .startswith("ConfigurationError --seed: seed is -1, expected an integer")
     assert found(ATTEND_PROGRAM=str(tiny_run.ATTEND)).startswith("ConfigurationError --seed: seed is -1")
 

@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
@@ -222,7 +223,12 @@ void CommandLine::RefuseExtra(const std::string& extra) const {
   const std::string given = extra.substr(0, extra.find('='));
   std::string field_name = given.substr(std::min(given.find_first_not_of('-'), given.size()));
   std::replace(field_name.begin(), field_name.end(), '-', '_');
-  const std::string cure = fields_.CureOf(field_name);
+  std::string cure = fields_.CureOf(field_name);
+  for (const PositionalArgument& argument : positionals_) {
+    const auto lower = [](unsigned char c) { return static_cast<char>(std::tolower(c)); };
+    if (std::ranges::equal(argument.name, field_name, {}, lower))
+      cure = fmt::format("; {} is given without an option", argument.name);
+  }
   std::vector<std::string> known = {"--config", "--help"};
   for (const Field& field : fields_.fields()) known.push_back(OptionName(field.name));
   throw Error(ErrorKind::kUsage, fmt::format("attend {}: unknown option '{}'{}", name_, extra,

@@ -108,6 +108,12 @@ TEST_F(CommandLineTest, HelpHasOptionsUnderTheirHeadings) {
   EXPECT_LT(markdown.find("### test: Model"), markdown.find("--encoder.layers"));
 }
 
+TEST_F(CommandLineTest, SaysWhatIsGivenWithoutAnOption) {
+  const std::string cure = "; MODEL is given without an option";
+  EXPECT_EQ(MessageOf({"--model", "m"}), "attend test: unknown option '--model'" + cure);
+  EXPECT_EQ(MessageOf({"--model=m"}), "attend test: unknown option '--model=m'" + cure);
+}
+
 TEST_F(CommandLineTest, RefusesAnOptionThatIsGivenTwice) {
   EXPECT_EQ(MessageOf({"m", "--name", "a", "--name", "b"}),
             "attend test: --name is given 2 times, expected once");

@@ -199,9 +199,10 @@ void CheckWeights(const RerankOptions& options) {
   }
   if (options.weights.empty() || options.weights.size() == models + 2) return;
   throw Error(ErrorKind::kUsage,
-              fmt::format("attend rerank: --weights has {} numbers, expected {}: for the score, "
-                          "each of {} models, and the number of words",
-                          options.weights.size(), models + 2, models));
+              fmt::format("attend rerank: --weights has {} number{}, expected {}: for the score, "
+                          "each model, and the number of words",
+                          options.weights.size(), options.weights.size() == 1 ? "" : "s",
+                          models + 2));
 }
 
 // The first, which gives the scale, is 1 where none are given.

@@ -41,9 +41,9 @@ void StartAttendTrain(const std::string& command, const std::vector<std::string>
     throw Error(ErrorKind::kRuntime,
                 fmt::format("can't start '{}': {}", program.string(), std::strerror(reason)));
   throw Error(ErrorKind::kUsage,
-              fmt::format("attend {} needs the program attend-train, which is not at '{}'; build "
-                          "it with -DATTEND_TRAIN=ON (make build) and "
-                          "install it beside attend",
+              fmt::format("attend {} needs the program attend-train, which is not at '{}'; install "
+                          "the package attend-train, as docs/installing.md says, or build both "
+                          "programs with `make build`",
                           command, program.string()));
 }
 

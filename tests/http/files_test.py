@@ -94,7 +94,7 @@ def test_an_html_file_keeps_its_tags(server):
 
 
 @pytest.mark.parametrize("file, message", [
-    (None, "file is missing"), (("a.pdf", b"PK"), "type '.pdf' is not supported"), (("txt", b"a"), "type '' is not supported"),
+    (None, "file is missing"), (("a.pdf", b"PK"), "type '.pdf' is not supported"), (("a.DOC", b"PK"), "; save it as .docx"), (("txt", b"a"), "type '' is not supported"),
     (("a.txt", b"caf\xe9"), "the file is not UTF-8"), (("a.txt", b"PK\0\0"), "the file is no text"),
 ], ids=str)
 def test_other_files_are_refused(server, file, message):

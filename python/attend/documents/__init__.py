@@ -76,9 +76,11 @@ def read_document(path: str | os.PathLike[str], options: ReadingOptions | None =
 
 
 def _format_of(path: pathlib.Path) -> tuple[str, str]:
-    found = FORMATS.get(path.suffix.lower())
+    suffix = path.suffix.lower()
+    found = FORMATS.get(suffix)
     if found is None:
-        raise UsageError(f"'{path}' ends in '{path.suffix}', expected one of {', '.join(FORMATS)}")
+        cure = f"; save it as {suffix}x" if suffix in (".doc", ".ppt") else ""
+        raise UsageError(f"'{path}' ends in '{path.suffix}', expected one of {', '.join(FORMATS)}{cure}")
     return found
 
 

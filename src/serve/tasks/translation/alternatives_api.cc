@@ -50,7 +50,8 @@ FieldList Fields(AlternativesRequest& request) {
   fields
       .Nest("", Fields(request.options)
                     .Select({"model", "source", "target", "beam_size", "length_penalty",
-                             "no_repeat_ngram", "repetition_penalty", "max_length", "min_length",
+                             "no_repeat_ngram", "repetition_penalty", "coverage_penalty",
+                             "beam_threshold", "early_exit", "max_length", "min_length",
                              "allow_unknown", "alignments", "alignment_layer", "quality", "protect",
                              "priority", "deadline_ms"}))
       .Add("count", &request.count, 1, 64, "maximum number of alternatives");

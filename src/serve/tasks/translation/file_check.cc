@@ -37,9 +37,11 @@ void CheckFileFormat(const UploadedFile& file) {
   const std::string suffix = SuffixOf(file.name);
   if (IsDocument(suffix)) return;
   if (std::ranges::find(FileSuffixes(), suffix) == FileSuffixes().end()) {
+    const bool old = suffix == ".doc" || suffix == ".ppt";
     throw Error(ErrorKind::kInput,
-                fmt::format("a file of type '{}' is not supported, expected {}, {}", suffix,
-                            fmt::join(FileSuffixes(), ", "), fmt::join(DocumentSuffixes(), ", ")));
+                fmt::format("a file of type '{}' is not supported, expected {}, {}{}", suffix,
+                            fmt::join(FileSuffixes(), ", "), fmt::join(DocumentSuffixes(), ", "),
+                            old ? fmt::format("; save it as {}x", suffix) : ""));
   }
   const std::string format =
       suffix == ".txt" ? ForeignFormat(file.content) : BinaryFormat(file.content);

@@ -48,8 +48,8 @@ std::string WhyNoTraining() {
   std::error_code none;
   if (fs::exists(program, none)) return "";
   return fmt::format(
-      "training needs the program attend-train, which is not at '{}'; install it "
-      "beside attend",
+      "training needs the program attend-train, which is not at '{}'; install the package "
+      "attend-train",
       program.string());
 }
 
