@@ -167,14 +167,16 @@ def test_drawn_outputs_are_those_of_the_program(translator):
     assert drawn[2].hypotheses != translator.translate(LINES[2], **options | {"seed": 8}).hypotheses
 
 
-def test_minimum_bayes_risk_chooses_what_is_most_like_all_that_is_drawn(translator):
-    """By sacreBLEU's chrF."""
-    chrf = pytest.importorskip("sacrebleu").CHRF()
+@pytest.mark.parametrize("utility", ["chrf", "bleu"])
+def test_minimum_bayes_risk_chooses_what_is_most_like_all_that_is_drawn(translator, utility):
+    """By sacreBLEU's sentence scores."""
+    sacrebleu = pytest.importorskip("sacrebleu")
+    metric = sacrebleu.CHRF() if utility == "chrf" else sacrebleu.BLEU(effective_order=True)
     options = {"top_k": 20, "temperature": 1.5, "seed": 3}
     for line in LINES[:3]:
         drawn = [each.text for each in translator.translate(line, sample=True, n_best=16, **options).hypotheses]
-        means = {text: sum(chrf.sentence_score(text, [other]).score for other in drawn) / len(drawn) for text in drawn}
-        best = translator.translate(line, mbr="chrf", mbr_samples=16, **options)
+        means = {text: sum(metric.sentence_score(text, [other]).score for other in drawn) / len(drawn) for text in drawn}
+        best = translator.translate(line, mbr=utility, mbr_samples=16, **options)
         assert best == max(means, key=means.get)
         assert best.score == pytest.approx(means[best])
 

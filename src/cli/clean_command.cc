@@ -136,7 +136,8 @@ std::vector<std::string> InputsOf(const CleanOptions& options, const CommonOptio
   }
   if (options.output.size() != inputs.size()) {
     Refuse(fmt::format("--output names {} file{}, expected {}, one for each file that is read",
-                       options.output.size(), options.output.size() == 1 ? "" : "s", inputs.size()));
+                       options.output.size(), options.output.size() == 1 ? "" : "s",
+                       inputs.size()));
   }
   if (options.reads_twice() && std::ranges::count(inputs, "-") > 0)
     Refuse("keep_best reads the text twice, and standard input can't be; give a file's name");

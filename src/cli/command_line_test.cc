@@ -109,9 +109,8 @@ TEST_F(CommandLineTest, HelpHasOptionsUnderTheirHeadings) {
 }
 
 TEST_F(CommandLineTest, SaysWhatIsGivenWithoutAnOption) {
-  const std::string cure = "; MODEL is given without an option";
-  EXPECT_EQ(MessageOf({"--model", "m"}), "attend test: unknown option '--model'" + cure);
-  EXPECT_EQ(MessageOf({"--model=m"}), "attend test: unknown option '--model=m'" + cure);
+  EXPECT_EQ(MessageOf({"--model", "m"}),
+            "attend test: unknown option '--model'; MODEL is given without an option");
 }
 
 TEST_F(CommandLineTest, RefusesAnOptionThatIsGivenTwice) {

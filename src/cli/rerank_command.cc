@@ -198,11 +198,11 @@ void CheckWeights(const RerankOptions& options) {
                 "validation text");
   }
   if (options.weights.empty() || options.weights.size() == models + 2) return;
-  throw Error(ErrorKind::kUsage,
-              fmt::format("attend rerank: --weights has {} number{}, expected {}: for the score, "
-                          "each model, and the number of words",
-                          options.weights.size(), options.weights.size() == 1 ? "" : "s",
-                          models + 2));
+  throw Error(
+      ErrorKind::kUsage,
+      fmt::format("attend rerank: --weights has {} number{}, expected {}: for the score, "
+                  "each model, and the number of words",
+                  options.weights.size(), options.weights.size() == 1 ? "" : "s", models + 2));
 }
 
 // The first, which gives the scale, is 1 where none are given.

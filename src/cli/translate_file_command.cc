@@ -45,10 +45,9 @@ FieldList Fields(TranslateFileOptions& options) {
       .Nest("", Fields(options.translator).Select({"type", "protect", "shortlist"}))
       .Nest("", Fields(options.lines))
       .Nest("", Fields(options.translation)
-                    .Select({"beam_size", "length_penalty", "no_repeat_ngram",
-                             "repetition_penalty", "coverage_penalty", "beam_threshold",
-                             "early_exit", "max_length", "min_length", "allow_unknown",
-                             "alignment_layer"}));
+                    .Select({"beam_size", "length_penalty", "no_repeat_ngram", "repetition_penalty",
+                             "coverage_penalty", "beam_threshold", "early_exit", "max_length",
+                             "min_length", "allow_unknown", "alignment_layer"}));
   return fields;
 }
 

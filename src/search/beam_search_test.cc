@@ -343,8 +343,14 @@ TEST(BeamSearchTest, ResultsDoNotDependOnTheRoom) {
     std::vector<std::vector<SearchResult>> alone;
     for (SearchInput& input : inputs) {
       SentenceOptions& options = input.options;
-      options.beam_size = options.n_best = beam > 0 ? beam : 1 + (&input - inputs.data()) % 4;
+      const int64_t i = &input - inputs.data();
+      options.beam_size = options.n_best = beam > 0 ? beam : 1 + i % 4;
       options.length_penalty = beam > 0 ? 0.6 : 0.3 * static_cast<double>(options.beam_size);
+      options.no_repeat_ngram = i % 5 == 1 ? 2 : 0;
+      options.repetition_penalty = i % 5 == 2 ? 1.3 : 1;
+      options.coverage_penalty = i % 3 == 1 ? 0.5 : 0;
+      options.beam_threshold = i % 4 == 2 ? 0.5 : 0;
+      options.early_exit = i % 7 == 3 ? 1.1 : 0;
       TableStepper stepper(9);
       alone.push_back(SearchAll({&input, 1}, {.max_beam_size = options.beam_size}, &stepper)[0]);
     }

@@ -93,6 +93,11 @@ std::vector<Sentence> MixedSentences(const ContinuousTranslator& translator) {
     sentence.options.allow_unknown = i % 3 == 0;
     sentence.options.min_length = i % 2 == 0 ? 3 : 0;
     sentence.options.max_length = 12 + i % 5;
+    sentence.options.no_repeat_ngram = i % 8 == 3 ? 2 : 0;
+    sentence.options.repetition_penalty = i % 7 == 2 ? 1.3 : 1;
+    sentence.options.coverage_penalty = i % 9 < 2 ? 0.2 : 0;
+    sentence.options.beam_threshold = i % 8 == 6 ? 0.5 : 0;
+    sentence.options.early_exit = i % 11 == 4 ? 1.1 : 0;
     sentence.options.alignments = i % 4 == 0;
     sentence.options.quality = i % 3 == 1;
     sentence.attention = i % 6 == 0;
