@@ -180,6 +180,18 @@ def scripts():
     return {re.search(r"--job-name=(\w+)", text)[1]: text for text in re.findall(r"```bash\n(#!/bin/bash\n.*?)```", page, flags=re.S)}
 
 
+def test_the_pages_job_from_python_runs(tmp_path):
+    block = re.search(r"### From Python\n```python\n(.*?)```", (ROOT / "docs/cluster.md").read_text(encoding="utf-8"), flags=re.S)[1]
+    (tmp_path / "my-model").mkdir()
+    (tmp_path / "my-model/model").symlink_to(GOLDEN)
+    rows = [{"english": line} for line in texts(20)]
+    (tmp_path / "all.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    done = subprocess.run([sys.executable, "-c", block], cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[0] == "1 of 1 parts are there, 1 made now from 20 rows"
+    assert [json.loads(line)["english"] for line in content(tmp_path / "translated").splitlines()] == [row["english"] for row in rows]
+
+
 def test_the_page_has_these_scripts():
     assert scripts().keys() == {"lines", "table"}
 

@@ -3,6 +3,7 @@
 import os
 import pathlib
 import shutil
+import subprocess
 
 import pytest
 from commands import make_root, need, run
@@ -37,10 +38,59 @@ def test_no_program_looks_into_the_build(packages, tmp_path):
         assert path == ("/usr/lib/attend/torch" if program.name == "attend-train" else ""), path
 
 
-def test_it_runs_in_a_root_of_its_own(packages, tmp_path):
-    root = make_root("bookworm", tmp_path / "root")
-    shutil.copy(packages["attend"], root / "attend.deb")
-    run("chroot", root, "apt-get", "install", "-y", "--no-install-recommends", "./attend.deb", env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"})
+@pytest.fixture(name="root", scope="module")
+def install(packages, tmp_path_factory):
+    root = make_root("bookworm", tmp_path_factory.mktemp("root") / "root")
+    for name, package in packages.items():
+        shutil.copy(package, root / f"{name}.deb")
+    shutil.copytree(ROOT / "tests/data/golden_v1", root / "var/lib/attend/models/golden")
+    install_in(root, "./attend.deb")
+    return root
+
+
+def install_in(root, *packages):
+    run("chroot", root, "apt-get", "install", "-y", "--no-install-recommends", *packages, env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"})
+
+
+def test_it_runs_in_a_root_of_its_own(root):
     assert "/var/lib/attend" in run("chroot", root, "getent", "passwd", "attend")
-    shutil.copytree(ROOT / "tests/data/golden_v1", root / "model")
-    assert run("chroot", root, "attend", "translate", "--model", "model", input="the house\n").count("\n") == 1
+    assert run("chroot", root, "attend", "translate", "--model", "/var/lib/attend/models/golden", input="the house\n").count("\n") == 1
+
+
+def test_the_service_of_the_unit_answers(root):
+    """As its user, with the installed configuration; a root has no systemd that could start it."""
+    unit = (root / "lib/systemd/system/attend.service").read_text(encoding="utf-8")
+    options = dict(line.split("=", 1) for line in unit.splitlines() if "=" in line)
+    user = f"--userspec={options['User']}:{options['Group']}"
+    with subprocess.Popen(["chroot", user, root, *options["ExecStart"].split()], stderr=subprocess.PIPE, text=True) as service:
+        try:
+            assert any('"listening"' in line for line in service.stderr)
+            run("chroot", user, root, "attend", "health")
+        finally:
+            service.terminate()
+    assert service.returncode == 0
+
+
+def test_the_unit_is_valid(root):
+    need("systemd-analyze")
+    install_in(root, "procps")  # a usual system has it: /bin/kill of ExecReload
+    run("systemd-analyze", "verify", "--man=no", f"--root={root}", "attend.service")
+
+
+def test_the_library_is_enough_to_compile_a_program(root):
+    install_in(root, "./libattend-dev.deb", "cmake", "ninja-build", "g++")
+    shutil.copytree(ROOT / "tests/consumer", root / "consumer")
+    run("chroot", root, "cmake", "-S", "/consumer", "-B", "/built", "-G", "Ninja")
+    run("chroot", root, "cmake", "--build", "/built", "--target", "translate")
+    assert run("chroot", root, "/built/translate", "/var/lib/attend/models/golden", "the house").strip()
+
+
+def test_the_training_program_trains(packages, root):
+    if "attend-train" not in packages:
+        pytest.skip("a build without training")
+    install_in(root, "./attend-train.deb")
+    for side in ("en", "de"):
+        (root / f"train.{side}").write_text("a b c\nc b a\n" * 20, encoding="utf-8")
+    run("chroot", root, "attend", "train", "--train-source", "/train.en", "--train-target", "/train.de", "--vocab-type", "char", "--vocab-size", "12",
+        "--preset", "tiny", "--max-updates", "2", "--output", "/run1", "--quiet")
+    assert (root / "run1/model/model.safetensors").exists()

@@ -79,6 +79,14 @@ def test_it_finds_the_torch_that_is_installed(installed, tmp_path):
     assert refused.returncode == 3 and "none.toml" in refused.stderr
 
 
+def test_it_trains(installed, tmp_path):
+    for side in ("en", "de"):
+        (tmp_path / f"train.{side}").write_text("a b c\nc b a\n" * 20, encoding="utf-8")
+    done = start(installed, "train", "--data-dir", tmp_path, "--train-source", "train.en", "--train-target", "train.de", "--vocab-type", "char",
+                 "--vocab-size", "12", "--preset", "tiny", "--max-updates", "2", "--output", tmp_path / "run", path=[torch_folder()])
+    assert done.returncode == 0 and (tmp_path / "run/model/model.safetensors").exists(), done.stderr
+
+
 def test_without_torch_it_says_what_to_install(installed):
     refused = start(installed, "--version")
     assert refused.returncode == 2 and "torch is not installed" in refused.stderr and "pip install 'torch==" in refused.stderr
