@@ -1,13 +1,24 @@
 #include "base/process.h"
 
+#include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 
+#include "attend/error.h"
+
 namespace attend {
 
-std::filesystem::path OwnProgram() { return std::filesystem::read_symlink("/proc/self/exe"); }
+std::filesystem::path OwnProgram() {
+  std::error_code error;
+  std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (!error) return program;
+  throw Error(ErrorKind::kRuntime,
+              fmt::format("can't tell where this program stands: '/proc/self/exe': {}; is /proc "
+                          "mounted?",
+                          error.message()));
+}
 
 std::vector<std::string> EnvironmentWithout(std::string_view name) {
   const std::string left_out = std::string(name) + "=";

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "attend/error.h"
+#include "base/counted.h"
 #include "base/files.h"
 #include "base/thread_pool.h"
 #include "cli/clean/clean_files.h"
@@ -135,9 +136,8 @@ std::vector<std::string> InputsOf(const CleanOptions& options, const CommonOptio
     if (!name.empty()) inputs.push_back(common.DataPath(name));
   }
   if (options.output.size() != inputs.size()) {
-    Refuse(fmt::format("--output names {} file{}, expected {}, one for each file that is read",
-                       options.output.size(), options.output.size() == 1 ? "" : "s",
-                       inputs.size()));
+    Refuse(fmt::format("--output names {}, expected {}, one for each file that is read",
+                       Counted(std::ssize(options.output), "file"), inputs.size()));
   }
   if (options.reads_twice() && std::ranges::count(inputs, "-") > 0)
     Refuse("keep_best reads the text twice, and standard input can't be; give a file's name");

@@ -13,6 +13,7 @@
 #include "attend/generator.h"
 #include "attend/metrics.h"
 #include "attend/scorer.h"
+#include "base/counted.h"
 #include "base/files.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
@@ -198,11 +199,10 @@ void CheckWeights(const RerankOptions& options) {
                 "validation text");
   }
   if (options.weights.empty() || options.weights.size() == models + 2) return;
-  throw Error(
-      ErrorKind::kUsage,
-      fmt::format("attend rerank: --weights has {} number{}, expected {}: for the score, "
-                  "each model, and the number of words",
-                  options.weights.size(), options.weights.size() == 1 ? "" : "s", models + 2));
+  throw Error(ErrorKind::kUsage,
+              fmt::format("attend rerank: --weights has {}, expected {}: for the score, "
+                          "each model, and the number of words",
+                          Counted(std::ssize(options.weights), "number"), models + 2));
 }
 
 // The first, which gives the scale, is 1 where none are given.

@@ -45,7 +45,9 @@ def install(packages, tmp_path_factory):
         shutil.copy(package, root / f"{name}.deb")
     shutil.copytree(ROOT / "tests/data/golden_v1", root / "var/lib/attend/models/golden")
     install_in(root, "./attend.deb")
-    return root
+    run("mount", "--bind", "/proc", root / "proc")
+    yield root
+    run("umount", root / "proc")
 
 
 def install_in(root, *packages):

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "attend/error.h"
+#include "base/counted.h"
 #include "metrics/characters.h"
 #include "text/lines.h"
 
@@ -73,9 +74,8 @@ BracketScores ScoreBracketFiles(const std::string& hypothesis, const std::string
   BracketScores scores = ScoreBrackets(found, expected);
   if (scores.all.errors + scores.all.skipped > 0) {
     log(LogLevel::kWarning,
-        fmt::format("{} sentences whose trees have other words or unbalanced brackets, and {} "
-                    "without a tree, do not count",
-                    scores.all.errors, scores.all.skipped));
+        fmt::format("not counted: {} with other words or unbalanced brackets, {} without a tree",
+                    Counted(scores.all.errors, "sentence"), scores.all.skipped));
   }
   return scores;
 }
