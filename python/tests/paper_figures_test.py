@@ -1,6 +1,7 @@
 """attend paper figures: trees, heads that are masked, and the page of a small model."""
 
 import pathlib
+import shutil
 
 import pytest
 from package import PROGRAM  # noqa: F401
@@ -139,8 +140,20 @@ def test_figures_show_the_head_that_does_it():
 
 def test_a_model_is_needed(work):
     work.settings.model = None
-    with pytest.raises(attend.UsageError, match="^figures needs --model"):
+    with pytest.raises(attend.UsageError, match="^figures needs --model.*`attend paper table2 --rows transformer`.*runs/transformer-8-seed1/model' is missing"):
         _figures.make(work)
+
+
+def test_table2s_transformer_is_taken_where_no_model_is_named(work, tmp_path):
+    work.settings.model = None
+    (tmp_path / "runs/transformer-8-seed1").mkdir(parents=True)
+    shutil.copytree(GOLDEN, tmp_path / "runs/transformer-8-seed1/model")
+    assert _figures.model_of(work) == tmp_path / "runs/transformer-8-seed1/model"
+    work.budget = Budget(0)
+    report = _figures.make(work)
+    assert "\nThe model is the Transformer of Table 2. It has " in report.markdown() and report.data["model"] == _figures.digest(GOLDEN)
+    work.settings.model = GOLDEN
+    assert _figures.model_of(work) == GOLDEN
 
 
 def test_a_model_in_int8_is_refused_before_anything_is_measured(work, tmp_path):

@@ -311,6 +311,45 @@ def test_nothing_is_measured_without_time_or_text(work):
         _table4.make(work)
 
 
+@pytest.mark.parametrize(("gone", "rows"), [
+    ("icepahc/finished.psd.xz", ["treebank", "icepahc"]), ("lm/wikitext2.train.txt.gz", ["treebank-silver"]), ("craft-treebank/dev.mrg.gz", ["treebank", "craft-pcfg"])])
+def test_all_corpora_are_there_before_anything_is_measured(work, data, monkeypatch, gone, rows):
+    measured = []
+    monkeypatch.setattr(_table4, "MEASURES", {ending: lambda _, bank, ending=ending: measured.append(bank.name + ending) for ending in _table4.KINDS})
+    (data / gone).unlink()
+    work.settings.rows = rows
+    with pytest.raises(attend.InputError, match=f"{gone}' is missing"):
+        _table4.make(work)
+    assert not measured
+    work.settings.dry_run = True  # what measures nothing needs no files
+    assert "## What would be measured" in _table4.make(work).markdown()
+
+
+def test_a_row_that_is_measured_needs_no_corpus(work, data):
+    bank = _table4_rows.BANKS[2]
+    figures = dict.fromkeys(_parsers.FIGURES, 70.0)
+    work.cells.add("table4/icepahc", _parsers.settings(work, bank), figures | {"within_40": figures, "minutes": 1.0})
+    (data / bank.files[0]).unlink()
+    work.settings.rows = ["icepahc"]
+    assert "1 of 8 rows are measured" in _table4.make(work).markdown()
+
+
+def test_a_row_whose_text_is_made_needs_no_corpus(work, data):
+    bank = _table4_rows.BANKS[2]
+    _parsers.texts(work, bank)
+    (data / bank.files[0]).unlink()
+    _parsers.check_files(work, bank, "")
+    assert _parsers.texts(work, bank) == work.settings.output / "text/icepahc"
+
+
+def test_the_main_table_fits_a_page():
+    """A page of 1,060 pixels holds some 125 characters."""
+    figures = dict.fromkeys(("f1", "precision", "recall", "exact_match"), 73.94)
+    result = figures | {"within_40": figures, "errors": 14, "sentences": 7220, "parameters": 4463936, "minutes": 123.4, "parsing_minutes": 124.1}
+    table = _table4.main_table([_table4.Outcome(bank, row.removeprefix(bank.name), result) for bank in _table4_rows.BANKS for row in bank.rows])
+    assert max(map(len, table.plain().splitlines())) <= 125 and "14\u00a0of\u00a07,220" in table.plain()
+
+
 def test_relative_folders_are_of_the_command(data, tmp_path):
     """Where the environment names another folder for relative paths, too."""
     command = [PROGRAM, "paper", "table4", "--output", "out", "--data-dir", "data", "--rows", "treebank-pcfg", "--threads", "1", "--quiet"]

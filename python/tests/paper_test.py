@@ -11,7 +11,7 @@ from package import ENVIRONMENT, PROGRAM
 
 pytest.importorskip("matplotlib")
 import attend  # noqa: E402
-from attend import _report  # noqa: E402
+from attend import _plots, _report  # noqa: E402
 from attend.paper import _ranks, _table2, _table2_rivals, _table3, _table3_rows  # noqa: E402
 from attend.paper.__main__ import seconds  # noqa: E402
 from attend.paper import _work  # noqa: E402
@@ -216,10 +216,11 @@ def test_table2_shows_what_the_rivals_reach(work, monkeypatch):
     # 30 BLEU after 60 of 80 updates, 35 at the end, 5 seconds each.
     assert rival["whole"]["updates_to"] == {"30": 60, "35": 80} and rival["minutes_to"] == {"30": 5, "35": pytest.approx(80 / 12)}
     assert "| LSTM with attention | 31.00 | 40.10 | 5,000,000 | 20 | 5 | 7 | 1,234 | 32.00\u00a0±\u00a01.00 |" in report.markdown()
+    assert "| LSTM with attention | 38.1 | Caglayan et al. 2017, ± 0.8 | 31.00 | -7.10 | no |" in report.markdown()
     assert "Trained on a GPU (A GPU): LSTM with attention." in report.markdown()
     assert rival["whole"]["products"] == "bf16" and [seed["products"] for seed in rival["seeds"]] == ["bf16", "f32", "bf16"]
     assert report.markdown().count("Trained with products in f32, where the recipe has bf16: LSTM with attention, a tenth.") == 1
-    assert f"Speeds of training were measured on {processor()}: LSTM with attention." in report.markdown()
+    assert f"Speeds of training were measured on {processor()} (threads: 1): LSTM with attention." in report.markdown()
     # The three best of few validations would not all be late ones.
     assert [(options["max_updates"], options["validate_every"]) for options in trained] == [(80, 8)] + [(8, 1)] * 3
     assert len({options["seed"] for options in trained[1:]}) == 3
@@ -229,6 +230,70 @@ def test_table2_shows_what_the_rivals_reach(work, monkeypatch):
         work.settings.rows = [row]
         with pytest.raises(attend.ConfigurationError, match=f"--rows has '{row}', .*{re.escape(ending)}$"):
             _table2.make(work)
+
+
+def test_parameters_of_rivals_need_no_training(work):
+    """They are those of `attend train --dry-run` with the recipes."""
+    fill_rates(work)
+    report = _table2.make(work)
+    assert {rival["model"]: rival["parameters"] for rival in report.data["rivals"]} == {
+        "Transformer": 5_296_896, "LSTM with attention": 4_034_560, "ConvS2S": 5_474_304}
+    assert "| LSTM with attention | – | – | 4,034,560 | – | – | – | – | – |" in report.markdown()
+
+
+def outcome(rival, scores, whole=None, reached=(60, None)):
+    """Of a rival whose seeds have these BLEU scores; `reached` are the updates to each goal."""
+    goals = dict(zip(map(str, _table2_rivals.GOALS), reached, strict=True))
+    return _table2_rivals.Outcome(rival, whole, [{"bleu": score, "updates_to": goals} for score in scores], None, 9)
+
+
+def test_table2_shows_what_is_published_beside():
+    transformer, lstm, convolution = _table2_rivals.RIVALS
+    found = [outcome(transformer, [38, 39, 38.5]), outcome(lstm, [32], {"bleu": 37.1}), outcome(convolution, [38])]
+    assert _table2_rivals.published_table(found).rows == [
+        ["Transformer", "41.02", "Wu et al. 2021, Transformer-Tiny", "38.50, a tenth", "-2.52", "no"],
+        ["LSTM with attention", "38.1", "Caglayan et al. 2017, ± 0.8", "37.10", "-1.00", "yes"],
+        ["ConvS2S", "–", "–", "38.00, a tenth", "–", "–"]]
+    better, nearly, missing = outcome(transformer, [], {"bleu": 43.0}), outcome(lstm, [37.09]), outcome(lstm, [])
+    assert [row[3:] for row in _table2_rivals.published_table([better, nearly, missing]).rows] == [
+        ["43.00", "+1.98", "yes"], ["37.09, a tenth", "-1.01", "no"], ["–", "–", "–"]]
+
+
+def test_table2_says_when_a_tenth_reaches_its_goals(work):
+    transformer, lstm, convolution = _table2_rivals.RIVALS
+    some = outcome(convolution, [30, 31], reached=(1000, None))
+    some.seeds[1]["updates_to"] = {"30": 1500, "35": 2000}
+    found = [outcome(transformer, []), outcome(lstm, [30, 31, 32]), some]
+    said = "Updates of a tenth to 30 and to 35 BLEU on the validation text, a mean over the seeds that reach it: "
+    assert f"{said}LSTM with attention 60 and none of 3; ConvS2S 1,250 and 2,000 (1 of 2)." in _table2_rivals.notes(work, found)
+    assert not any(note.startswith("Updates of a tenth") for note in _table2_rivals.notes(work, found[:1]))
+
+
+def test_speeds_are_those_of_a_processor_and_its_threads():
+    found = [outcome(rival, [], {"processor": "New"}) for rival in _table2_rivals.RIVALS]
+    for each, (place, threads) in zip(found, (("Old", 2), ("Old", 1), ("Old", 2)), strict=True):
+        each.speed = {"processor": place, "threads": threads}
+    assert _table2_rivals.places(found) == [
+        "Speeds of training were measured on Old (threads: 2): Transformer, ConvS2S.", "Speeds of training were measured on Old (threads: 1): LSTM with attention.",
+        "Speeds of translating were measured on New (threads: 1): Transformer, LSTM with attention, ConvS2S."]
+
+
+@pytest.mark.parametrize("side", [0, 1])
+def test_labels_of_table2s_plot_stand_in_their_axes_and_apart(side):
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    counts = {"base": {"training": 9.5e17}, "big": {"training": 9.7e18}}
+    with _plots.drawing(2) as (_, axes):
+        for each in (0, 1):
+            _table2.draw(axes[each], each, counts)
+        canvas = FigureCanvasAgg(axes[0].figure)
+        canvas.draw()
+        frame = axes[side].get_window_extent()
+        boxes = {label.get_text(): label.get_window_extent(canvas.get_renderer()) for label in axes[side].texts}
+    assert len(boxes) > 5
+    for name, box in boxes.items():
+        assert frame.x0 < box.x0 and box.x1 < frame.x1 and frame.y0 < box.y0 and box.y1 < frame.y1, name
+        assert not [other for other in boxes if other != name and box.overlaps(boxes[other])], name
 
 
 def test_pages_stand_alone(work, tmp_path):

@@ -45,7 +45,10 @@ FieldList Fields(PaperOptions& options) {
       .Group("table2")
       .Add("price", &options.price, 0, 1e6, "US dollars that an hour of this machine costs")
       .Group("figures")
-      .Add("model", &options.model, "the model directory that they are of, English to German")
+      .Add("model", &options.model,
+           "the model directory that they are of, English to German; none: the Transformer that "
+           "table2 "
+           "has trained into --output")
       .Add("sentences", &options.sentences, 1, 1e6, "of each text, at most")
       .Group("table3")
       .Add("updates", &options.updates, 0, 1e9,

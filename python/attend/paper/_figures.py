@@ -11,7 +11,7 @@ import numpy as np
 
 import attend
 from attend._errors import UsageError
-from attend.paper import _permuted
+from attend.paper import _permuted, _table2_rivals
 from attend.paper._brackets import Array, Relations, read_words, trees
 from attend.paper._cells import Result
 from attend.paper._heads import KINDS, STEPS, Head, Importance, config_of, file_of, first_lines
@@ -174,10 +174,19 @@ def plan(importance: Importance, data: dict[str, Any]) -> list[str]:
     return [text for done, text in parts if not done] or ["nothing"]
 
 
+def model_of(work: Work) -> pathlib.Path:
+    """That of --model; else Table 2's Transformer, where its training in the same folder is done."""
+    if work.settings.model is not None:
+        return work.settings.model
+    found = _table2_rivals.folder_of(work, _table2_rivals.RIVALS[0], _table2_rivals.updates_of(work), _table2_rivals.SEEDS[0]) / "model"
+    if not found.exists():
+        raise UsageError("figures needs --model, the directory of a model that translates English to German, or the one that `attend paper table2 --rows transformer` "
+                         f"trains into the same --output: '{found}' is missing")
+    return found
+
+
 def make(work: Work) -> Report:
-    model = work.settings.model
-    if model is None:
-        raise UsageError("figures needs --model, the directory of a model that translates English to German")
+    model = model_of(work)
     importance = Importance(work, model)  # refuses what is no such model
     key: Result = {"model": digest(model), "sentences": work.settings.sentences}
     data: dict[str, Any] = {"model": key["model"], "sentences": key["sentences"]}
@@ -192,7 +201,7 @@ def make(work: Work) -> Report:
     stacks = importance.config
     shape = f"{stacks['encoder']['layers']} and {stacks['decoder']['layers']} layers of {stacks['encoder']['heads']} heads, {stacks['encoder']['d_model']} wide"
     report.blocks = [
-        Text(f"The model has {shape}."), Text(CAVEAT),
+        Text(f"The model {'' if work.settings.model else 'is the Transformer of Table 2. It '}has {shape}."), Text(CAVEAT),
         Heading("The paper's figures 3 to 5"), *sentence_blocks(work, model, data, None if syntax is None else gains_of(syntax)),
         Heading("Every head over the validation text"), *([missing] if heads is None else [Plot(heads["svg"], "Means over all queries, `attend attention --statistics`.")]),
         Heading("Along the brackets of trees"),

@@ -53,11 +53,22 @@ def grammar_settings(work: Work, bank: Bank) -> Result:  # noqa: ARG001
     return {"beam": _pcfg.BEAM, "rare": _pcfg.RARE, "parents": True}
 
 
+def missing_text(work: Work, bank: Bank) -> tuple[str, ...]:
+    """The files of DATA that its text is yet to be made of."""
+    return () if (work.settings.output / "text" / bank.name / "test.words").exists() else bank.files  # which is written last
+
+
+def check_files(work: Work, bank: Bank, ending: str) -> None:
+    """Raises InputError where DATA lacks what this row is made of."""
+    for name in (*missing_text(work, bank), *(bank.raw_files if ending == "-silver" else ())):
+        work.text(name)
+
+
 def texts(work: Work, bank: Bank) -> pathlib.Path:
     """The folder with the treebank's train.trees, valid.trees, test.trees and test.words, which it makes once."""
     folder = work.settings.output / "text" / bank.name
-    if not (folder / "test.words").exists():  # the last one
-        for name in bank.files:
+    if files := missing_text(work, bank):
+        for name in files:
             work.text(name)
         work.say(f"makes the text of {bank.title}")
         _treebanks.write(bank.name, work.settings.data, folder)

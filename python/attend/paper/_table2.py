@@ -79,10 +79,10 @@ def measure_rate(work: Work, precision: str) -> Result | None:
     return work.placed_cell(name, settings, lambda: measured_rate(work, precision), chosen=work.chosen("rate"))
 
 
-# Where the plot's labels stand beside their points, but for those to the right of them.
+# Where the plot's labels stand beside their points, but for those to the right of them; of 0, above or below.
 LABELS = {
-    ("ConvS2S ensemble", 0): (-7, 4), ("GNMT + RL ensemble", 0): (4, -14), ("ConvS2S ensemble", 1): (-7, 3),
-    ("GNMT + RL ensemble", 1): (-7, -8), ("MoE", 1): (-7, 2), ("ConvS2S", 1): (-7, -9), ("Deep-Att + PosUnk ensemble", 1): (7, -14)}
+    ("ConvS2S ensemble", 0): (-7, 4), ("GNMT + RL ensemble", 0): (0, -14), ("ConvS2S ensemble", 1): (-7, 3),
+    ("GNMT + RL ensemble", 1): (-7, -8), ("MoE", 1): (-7, 2), ("ConvS2S", 1): (-7, -9), ("Deep-Att + PosUnk ensemble", 1): (0, -14)}
 
 
 def power(value: float | None) -> str:
@@ -139,23 +139,29 @@ def counted_table(counts: dict[str, Result], best: Result | None, price: float) 
         ["model", "parameters", "GFLOP of a pair", "FLOPs counted", "FLOPs, hardware × time", "share used", "days as measured", "US dollars"], rows)
 
 
+def draw(axis: Any, side: int, counts: dict[str, Result]) -> None:
+    """One pair of languages."""
+    for row in PUBLISHED:
+        bleu, operations = row.bleu[side], row.operations[side]
+        if bleu is None or operations is None:
+            continue
+        colour = COLOURS[1 if row.preset else 0]
+        axis.scatter(operations, bleu, color=colour, s=45, marker="s" if "ensemble" in row.name else "o", zorder=3)
+        place = LABELS.get((row.name, side), (7, -3))
+        where = "right" if place[0] < 0 else "left" if place[0] > 0 else "center"
+        axis.annotate(row.name, (operations, bleu), xytext=place, textcoords="offset points", ha=where, fontsize=8.5)
+        if row.preset and side == 0:
+            axis.scatter(counts[row.preset]["training"], bleu, facecolors="none", edgecolors=colour, s=45, zorder=3)
+            axis.plot([counts[row.preset]["training"], operations], [bleu, bleu], color=colour, linewidth=1, linestyle=":")
+    axis.set(xscale="log", xlabel="floating-point operations of training", ylabel="BLEU, newstest2014")
+    axis.margins(x=0.3, y=0.12)
+
+
 def plot(counts: dict[str, Result]) -> Plot:
     with drawing(2) as (result, axes):
-        for side, (axis, title) in enumerate(zip(axes, ("English to German", "English to French"), strict=True)):
-            for row in PUBLISHED:
-                bleu, operations = row.bleu[side], row.operations[side]
-                if bleu is None or operations is None:
-                    continue
-                colour = COLOURS[1 if row.preset else 0]
-                axis.scatter(operations, bleu, color=colour, s=45, marker="s" if "ensemble" in row.name else "o", zorder=3)
-                place = LABELS.get((row.name, side), (7, -3))
-                axis.annotate(row.name, (operations, bleu), xytext=place, textcoords="offset points", ha="right" if place[0] < 0 else "left",
-                              fontsize=8.5)
-                if row.preset and side == 0:
-                    axis.scatter(counts[row.preset]["training"], bleu, facecolors="none", edgecolors=colour, s=45, zorder=3)
-                    axis.plot([counts[row.preset]["training"], operations], [bleu, bleu], color=colour, linewidth=1, linestyle=":")
-            axis.set(xscale="log", title=title, xlabel="floating-point operations of training", ylabel="BLEU, newstest2014")
-            axis.margins(x=0.3, y=0.12)
+        for side, title in enumerate(("English to German", "English to French")):
+            draw(axes[side], side, counts)
+            axes[side].set_title(title)
     return Plot(result.svg, "BLEU against the cost of training as published (hardware times time). Squares are ensembles. Hollow circles are "
                 "the operations of the Transformers as counted, without what the hardware could have done in the same time.")
 
@@ -205,6 +211,7 @@ def make(work: Work) -> Report:
         plot(counts),
         Heading("The rivals, trained here"),
         _rivals.table(rivals),
+        _rivals.published_table(rivals),
         *([drawn] if drawn else []),
         Points(_rivals.notes(work, rivals)),
         Heading("Assumptions"),

@@ -35,9 +35,13 @@ class Outcome:
 def measured(work: Work) -> list[Outcome]:
     """Measures what was asked for; what was measured before counts, too."""
     order = [(bank, ending) for ending in KINDS for bank in BANKS if bank.name + ending in bank.rows]  # the dearest ones last
-    for bank, ending in order:
-        if work.chosen(bank.name + ending):
-            MEASURES[ending](work, bank)
+    chosen = [(bank, ending) for bank, ending in order if work.chosen(bank.name + ending)]
+    if not work.settings.dry_run and work.budget.left() > 0:  # before a training of an hour ends in an error of the next row
+        for bank, ending in chosen:
+            if work.cells.find(f"table4/{bank.name}{ending}", SETTINGS[ending](work, bank)) is None:
+                _parsers.check_files(work, bank, ending)
+    for bank, ending in chosen:
+        MEASURES[ending](work, bank)
     return [outcome(work, bank, row.removeprefix(bank.name)) for bank in BANKS for row in bank.rows]
 
 
@@ -61,13 +65,13 @@ def main_table(outcomes: list[Outcome]) -> Table:
     rows = []
     for each in outcomes:
         result = each.result
-        cells = [MISSING] * 9
+        cells = [MISSING] * 8
         if result is not None:
             cells = [f"{result['f1']:.2f}", f"{result['within_40']['f1']:.2f}", f"{result['precision']:.2f}", f"{result['recall']:.2f}", f"{result['exact_match']:.2f}",
-                     f"{result['errors']:,}", f"{result['sentences']:,}", f"{result['parameters']:,}" if "parameters" in result else MISSING,
+                     f"{result['errors']:,}\u00a0of\u00a0{result['sentences']:,}", f"{result['parameters']:,}" if "parameters" in result else MISSING,
                      minutes_text(result)]
         rows.append([each.bank.title, KINDS[each.ending], *cells])
-    return Table(["treebank", "parser", "F1", "≤ 40 words", "precision", "recall", "exact match", "errors", "sentences", "parameters", "minutes"], rows,
+    return Table(["treebank", "parser", "F1", "≤ 40 words", "precision", "recall", "exact match", "errors", "parameters", "minutes"], rows,
                  words=(0, 1), strong=tuple(i for i, each in enumerate(outcomes) if not each.ending))
 
 

@@ -33,7 +33,8 @@ WIKITEXT = "lm/wikitext2.train.txt.gz"
 BANKS = (
     Bank("treebank", "Penn Treebank sample", ("treebank/train.list", "treebank/dev.list", "treebank/test.list"), ("wikitext2-penn",), (WIKITEXT,),
          ("wikitext2",)),
-    Bank("craft", "CRAFT", tuple(f"craft-treebank/{part}.mrg.gz" for part in ("train", "dev", "test")), ("wikitext2", "craft-dev"), (WIKITEXT,)),
+    Bank("craft", "CRAFT", tuple(f"craft-treebank/{part}.mrg.gz" for part in ("train", "dev", "test")), ("wikitext2", "craft-dev"),
+         (WIKITEXT, "craft-treebank/dev.mrg.gz")),
     Bank("icepahc", "IcePaHC", ("icepahc/finished.psd.xz",)),
 )
 ROWS = [row for bank in BANKS for row in bank.rows]
