@@ -1,4 +1,5 @@
-// Counts against the paper's shapes by hand. python/tests/flops_test.py has PyTorch's counter.
+// Counts against the paper's shapes by hand. python/tests/flops_test.py and
+// tests/model/rivals_flops_test.py have PyTorch's counter.
 #include "model/operations.h"
 
 #include <gtest/gtest.h>

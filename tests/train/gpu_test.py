@@ -1,5 +1,6 @@
-"""Training on the first GPUs of this machine, where attend is built with a LibTorch that has CUDA; of several with NCCL too."""
+"""Training and search on the first GPUs of this machine, where attend is built with a LibTorch that has CUDA; of several with NCCL too."""
 
+import json
 import subprocess
 
 import data_parallel_test as parallel
@@ -68,6 +69,26 @@ def test_a_gpu_repeats_its_bits_and_goes_on_exactly(options, more, tmp_path):
             assert process.wait() < 0  # not done before
     tiny_run.trained(options, broken)
     tiny_run.assert_same(broken, tmp_path / "one")
+
+
+def search_and_score(model, device, options):
+    """Hypotheses of each line as texts, each finished or not, their log-probabilities, and those of the given translations."""
+    def call(*arguments):
+        command = [tiny_run.ATTEND, *arguments, "--model", model, "--device", device, "--json"]
+        return subprocess.run(command, env=tiny_run.environment(), capture_output=True, text=True, check=True).stdout
+
+    lines = call("translate", "--input", options["train_source"], "--beam-size", "4", "--n-best", "4", "--quiet").splitlines()
+    found = [one for line in lines for one in json.loads(line)["hypotheses"]]
+    scored = json.loads(call("score", "--source", options["train_source"], "--target", options["train_target"]))["pairs"]
+    return [(one["text"], one["finished"]) for one in found], [one["log_probability"] for one in found + scored]
+
+
+def test_a_gpu_translates_and_scores_as_the_engine_does(options, tmp_path):
+    tiny_run.trained(options | LONGER | {"device": "cpu"}, tmp_path / "run")
+    found, expected = (search_and_score(tmp_path / "run/model", device, options) for device in (options["device"], "engine"))
+    assert len(expected[0]) > 500 and len(expected[1]) == len(expected[0]) + 160
+    assert found[0] == expected[0]
+    np.testing.assert_allclose(found[1], expected[1], rtol=0, atol=1e-4)
 
 
 @pytest.mark.parametrize("shard", [None, []], ids=["replicated", "sharded"])
