@@ -159,7 +159,7 @@ def test_what_makes_no_sense(tmp_path):
 def test_a_program_that_can_not_train(tmp_path, monkeypatch):
     with pytest.raises(attend.UsageError, match="can't run '/nowhere/attend'"):
         attend.train(program="/nowhere/attend")
-    message = "attend train needs the program attend-train, which is not at '/x'; install the package attend-train, as docs/installing.md says, or build both programs with `make build`"
+    message = "attend train needs the program attend-train, which is not at '/x'; install the package attend-train, as docs/installing.md says, or build both programs with make build"
     monkeypatch.setenv("ATTEND_PROGRAM", str(script(tmp_path / "attend", f'echo "{message}" >&2', "exit 2")))
     with pytest.raises(attend.ConfigurationError, match="make build"):
         attend.train()
