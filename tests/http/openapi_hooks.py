@@ -5,6 +5,7 @@ import re
 import schemathesis
 
 MOST_WITH_ATTENTION = 178
+DECODER_LAYERS = 2  # of the models that are served
 DRAWING = {"temperature": 1, "top_k": 0, "top_p": 1, "seed": 1}  # of drawn outputs alone
 SEARCHING = {"coverage_penalty": 0, "beam_threshold": 0, "early_exit": 0}  # of a beam alone
 ENCODERS = ("/v1/parse", "/v1/tag", "/v1/classify", "/v1/fill", "/v1/embeddings")
@@ -38,17 +39,22 @@ def terms_can_be(body):
     return all(map(one_line, texts)) and (not glossary or (body.get("sample") is not True and body.get("mbr", "none") == "none"))
 
 
+def layer_can_be(body):
+    layer = body.get("alignment_layer", 0)
+    return not isinstance(layer, int | float) or layer <= DECODER_LAYERS
+
+
 def alternatives_can_be(body):
     """Members of /v1/alternatives that hang on one another."""
     most, least = body.get("max_length", 0), body.get("min_length", 0)
     if not isinstance(most, int | float) or not isinstance(least, int | float):
         return True
-    return terms_can_be(body) and one_line(body.get("text")) and not 0 < most < least
+    return terms_can_be(body) and layer_can_be(body) and one_line(body.get("text")) and not 0 < most < least
 
 
 def go_together(body):
     """Members of /v1/translate that hang on one another."""
-    if not beginnings_can_be(body) or not terms_can_be(body):
+    if not beginnings_can_be(body) or not terms_can_be(body) or not layer_can_be(body):
         return False
     defaults = {"beam_size": 4, "n_best": 1, "max_length": 0, "min_length": 0, "beam_groups": 1, "no_repeat_ngram": 0, "mbr_samples": 16} | DRAWING | SEARCHING
     number = {name: body.get(name, default) for name, default in defaults.items()}
