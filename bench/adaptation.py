@@ -132,7 +132,7 @@ def measure_load(args: argparse.Namespace, service: Service, sources: list[str],
         service.ask("DELETE", f"/v1/projects/{PROJECT}")
         ratios.append(beside / alone)
         print(f"{alone:.1f} translations a second alone, {beside:.1f} beside a training: {100 * ratios[-1]:.1f} %", flush=True)
-    print(f"median of {len(ratios)} rounds: {100 * statistics.median(ratios):.1f} %")
+    print(f"median of {len(ratios)} round{'' if len(ratios) == 1 else 's'}: {100 * statistics.median(ratios):.1f} %")
 
 
 def main() -> None:

@@ -91,7 +91,7 @@ def find_program(program: _Path | None = None, *, trains: bool = True) -> str:
             return str(place)
     raise UsageError(
         (f"'{found[0]}' can't train: no attend-train stands beside it" if found else "there is no program attend")
-        + "; install the package attend-train, or make one with `make build` in attend's source, build/attend, which program= or ATTEND_PROGRAM names")
+        + "; install the package attend-train, or run `make build` in attend's source and name its build/attend by program= or ATTEND_PROGRAM")
 
 
 def _arguments(config: _Path | None, options: dict[str, _Option]) -> list[str]:

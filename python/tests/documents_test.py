@@ -377,9 +377,9 @@ def command(*arguments):
 
 def test_the_command(tmp_path, translator):
     source = word_document(tmp_path / "a.docx")
-    done = command(GOLDEN, source, tmp_path / "b.docx", "--beam-size=1")
+    done = command(GOLDEN, source, tmp_path / "b.docx", "--beam-size=1", "--repetition-penalty=5")
     assert (done.returncode, done.stdout) == (0, f"wrote {tmp_path / 'b.docx'}: 9 texts translated\n")
-    attend.translate_file(translator, source, tmp_path / "c.docx", beam_size=1)
+    attend.translate_file(translator, source, tmp_path / "c.docx", beam_size=1, repetition_penalty=5)
     assert parts(tmp_path / "b.docx") == parts(tmp_path / "c.docx")
     endings = command("--help").stdout.split("OUT REQUIRED")[0]
     assert sorted(re.findall(r"\.\w+", endings)) == sorted(attend.documents.FORMATS)

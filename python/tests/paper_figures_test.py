@@ -140,7 +140,7 @@ def test_figures_show_the_head_that_does_it():
 
 def test_a_model_is_needed(work):
     work.settings.model = None
-    with pytest.raises(attend.UsageError, match="^figures needs --model.*`attend paper table2 --rows transformer`.*runs/transformer-8-seed1/model' is missing"):
+    with pytest.raises(attend.UsageError, match="^figures needs --model.*runs/transformer-8-seed1/model' is missing: `attend paper table2 --rows transformer` makes it"):
         _figures.make(work)
 
 

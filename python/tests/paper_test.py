@@ -90,6 +90,16 @@ def test_trainings_have_the_precision_that_was_asked_for(work, tmp_path, monkeyp
     assert trained == [{"output": tmp_path / "run", "quiet": True, "threads": 1, "device": "cpu", "max_updates": 1} | options]
 
 
+def test_a_training_keeps_the_precision_that_it_began_with(work, tmp_path, monkeypatch):
+    monkeypatch.setattr(_work, "_train", lambda **_: None)
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run/config.toml").write_text('dropout = 0.1  # of sums\nprecision = "bf16"\n', encoding="utf-8")
+    work.train(tmp_path / "run", config="recipe.toml")
+    work.settings.precision = "f32"
+    with pytest.raises(attend.ConfigurationError, match="'.*run' began with products in bf16 and would go on in f32; give --precision bf16"):
+        work.train(tmp_path / "run", config="recipe.toml")
+
+
 @pytest.mark.parametrize("damaged", ["", "12", "nan\n", "\0\0"])
 def test_a_clock_that_cant_be_read_begins_at_0(work, tmp_path, monkeypatch, damaged):
     monkeypatch.setattr(_work, "_train", lambda **_: None)
@@ -218,6 +228,7 @@ def test_table2_shows_what_the_rivals_reach(work, monkeypatch):
     assert "| LSTM with attention | 31.00 | 40.10 | 5,000,000 | 20 | 5 | 7 | 1,234 | 32.00\u00a0±\u00a01.00 |" in report.markdown()
     assert "| LSTM with attention | 38.1 | Caglayan et al. 2017, ± 0.8 | 31.00 | -7.10 | no |" in report.markdown()
     assert "Trained on a GPU (A GPU): LSTM with attention." in report.markdown()
+    assert report.markdown().count("Trained on a GPU (A GPU): LSTM with attention, a tenth.") == 1
     assert rival["whole"]["products"] == "bf16" and [seed["products"] for seed in rival["seeds"]] == ["bf16", "f32", "bf16"]
     assert report.markdown().count("Trained with products in f32, where the recipe has bf16: LSTM with attention, a tenth.") == 1
     assert f"Speeds of training were measured on {processor()} (threads: 1): LSTM with attention." in report.markdown()

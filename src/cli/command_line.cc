@@ -224,8 +224,8 @@ void CommandLine::RefuseExtra(const std::string& extra) const {
   std::string field_name = given.substr(std::min(given.find_first_not_of('-'), given.size()));
   std::replace(field_name.begin(), field_name.end(), '-', '_');
   std::string cure = fields_.CureOf(field_name);
+  const auto lower = [](unsigned char c) { return static_cast<char>(std::tolower(c)); };
   for (const PositionalArgument& argument : positionals_) {
-    const auto lower = [](unsigned char c) { return static_cast<char>(std::tolower(c)); };
     if (std::ranges::equal(argument.name, field_name, {}, lower))
       cure = fmt::format("; {} is given without an option", argument.name);
   }

@@ -38,8 +38,8 @@ FieldList Fields(PaperOptions& options) {
            "of a table, what to measure, such as lstm copy-lstm of table1, or base C1 of table3; "
            "none: all")
       .Add("precision", &options.precision, {"recipe", "f32", "bf16"},
-           "of trainings' matrix products; recipe: as each recipe says, which is bf16. Processors "
-           "without AMX train faster in f32")
+           "of trainings' matrix products; recipe: as each recipe says, which is bf16. f32 is "
+           "faster on processors without instructions for bf16")
       .Group("table1")
       .Add("copy_updates", &options.copy_updates, 1, 1e9, "of each training of the copy task")
       .Group("table2")
@@ -47,8 +47,7 @@ FieldList Fields(PaperOptions& options) {
       .Group("figures")
       .Add("model", &options.model,
            "the model directory that they are of, English to German; none: the Transformer that "
-           "table2 "
-           "has trained into --output")
+           "table2 has trained into --output")
       .Add("sentences", &options.sentences, 1, 1e6, "of each text, at most")
       .Group("table3")
       .Add("updates", &options.updates, 0, 1e9,

@@ -89,7 +89,8 @@ torch::Tensor Lstm(const Weights& weights, const std::vector<std::string>& names
       .squeeze(1);
 }
 
-// Wu et al. 2016, figure 1, with the attention of our header: residuals start at the third layer.
+// Wu et al. 2016, figure 1, with the attention that attend/nn describes: residuals start at the
+// third layer.
 torch::Tensor FourLstms(const Weights& weights, const torch::Tensor& source,
                         const torch::Tensor& target) {
   const auto embedded = [&](const std::string& stack, const torch::Tensor& ids) {
@@ -139,7 +140,8 @@ torch::Tensor Convolution(const Weights& weights, const std::string& name, int64
   return torch::glu(torch::conv1d(x_1DT, kernel, weights[name + ".bias"]), 1).squeeze(0).t();
 }
 
-// Gehring et al. 2017, section 3, with windows of 5 tokens below and of 3 above, 3 and 2 layers.
+// Gehring et al. 2017, section 3, an encoder of 3 layers with windows of 5
+// tokens and a decoder of 2 with windows of 3.
 torch::Tensor ConvS2S(const Weights& weights, const torch::Tensor& source,
                       const torch::Tensor& target) {
   const double half = std::sqrt(0.5);

@@ -348,7 +348,7 @@ TEST(BeamSearchTest, ResultsDoNotDependOnTheRoom) {
       options.length_penalty = beam > 0 ? 0.6 : 0.3 * static_cast<double>(options.beam_size);
       options.no_repeat_ngram = i % 5 == 1 ? 2 : 0;
       options.repetition_penalty = i % 5 == 2 ? 1.3 : 1;
-      options.coverage_penalty = i % 3 == 1 ? 0.5 : 0;
+      options.coverage_penalty = i % 4 == 0 ? 0.5 : 0;
       options.beam_threshold = i % 4 == 2 ? 0.5 : 0;
       options.early_exit = i % 7 == 3 ? 1.1 : 0;
       TableStepper stepper(9);

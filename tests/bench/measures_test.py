@@ -43,4 +43,4 @@ def test_corrections_of_half_a_document_and_what_their_training_costs(tmp_path):
     assert [int(count) for count in re.findall(r"learned from (\d+) corrections", written)] == [3, 6]
     assert re.search(r"second half: BLEU [\d.]+ with the model alone, [\d.]+ with adapters", written)
     written = measured("adaptation.py", *common, "--measure", "load", "--seconds", 1, "--rounds", 1)
-    assert re.search(r"median of 1 rounds: [\d.]+ %", written)
+    assert re.search(r"median of 1 round: [\d.]+ %", written)

@@ -113,6 +113,11 @@ def test_alternatives_differ_in_the_next_word(server):
         assert "alignment" not in found[0]
 
 
+def test_what_prunes_a_beam_prunes_its_alternatives(server):
+    status, answer = server.post("/v1/alternatives", {"text": TEXT, "count": 3, "model": "first", "beam_threshold": 0.001})
+    assert status == 200 and len(answer["alternatives"]) == 1
+
+
 def test_what_says_nothing_is_its_own_alternative(server):
     assert [each["text"] for each in server.post("/v1/alternatives", {"text": "?!", **LANGUAGES})[1]["alternatives"]] == ["?!"]
 

@@ -40,6 +40,7 @@ def test_no_program_looks_into_the_build(packages, tmp_path):
 
 @pytest.fixture(name="root", scope="module")
 def install(packages, tmp_path_factory):
+    """A root that later tests install more into: those that ask for least come first."""
     root = make_root("bookworm", tmp_path_factory.mktemp("root") / "root")
     for name, package in packages.items():
         shutil.copy(package, root / f"{name}.deb")
@@ -57,6 +58,17 @@ def install_in(root, *packages):
 def test_it_runs_in_a_root_of_its_own(root):
     assert "/var/lib/attend" in run("chroot", root, "getent", "passwd", "attend")
     assert run("chroot", root, "attend", "translate", "--model", "/var/lib/attend/models/golden", input="the house\n").count("\n") == 1
+
+
+def test_the_training_program_trains(packages, root):
+    if "attend-train" not in packages:
+        pytest.skip("a build without training")
+    install_in(root, "./attend-train.deb")
+    for side in ("en", "de"):
+        (root / f"train.{side}").write_text("a b c\nc b a\n" * 20, encoding="utf-8")
+    run("chroot", root, "attend", "train", "--train-source", "/train.en", "--train-target", "/train.de", "--vocab-type", "char", "--vocab-size", "12",
+        "--preset", "tiny", "--max-updates", "2", "--output", "/run1", "--quiet")
+    assert (root / "run1/model/model.safetensors").exists()
 
 
 def test_the_service_of_the_unit_answers(root):
@@ -85,14 +97,3 @@ def test_the_library_is_enough_to_compile_a_program(root):
     run("chroot", root, "cmake", "-S", "/consumer", "-B", "/built", "-G", "Ninja")
     run("chroot", root, "cmake", "--build", "/built", "--target", "translate")
     assert run("chroot", root, "/built/translate", "/var/lib/attend/models/golden", "the house").strip()
-
-
-def test_the_training_program_trains(packages, root):
-    if "attend-train" not in packages:
-        pytest.skip("a build without training")
-    install_in(root, "./attend-train.deb")
-    for side in ("en", "de"):
-        (root / f"train.{side}").write_text("a b c\nc b a\n" * 20, encoding="utf-8")
-    run("chroot", root, "attend", "train", "--train-source", "/train.en", "--train-target", "/train.de", "--vocab-type", "char", "--vocab-size", "12",
-        "--preset", "tiny", "--max-updates", "2", "--output", "/run1", "--quiet")
-    assert (root / "run1/model/model.safetensors").exists()

@@ -180,8 +180,8 @@ def model_of(work: Work) -> pathlib.Path:
         return work.settings.model
     found = _table2_rivals.folder_of(work, _table2_rivals.RIVALS[0], _table2_rivals.updates_of(work), _table2_rivals.SEEDS[0]) / "model"
     if not found.exists():
-        raise UsageError("figures needs --model, the directory of a model that translates English to German, or the one that `attend paper table2 --rows transformer` "
-                         f"trains into the same --output: '{found}' is missing")
+        raise UsageError("figures needs --model, the directory of a model that translates English to German. Without it, Table 2's Transformer is taken, and "
+                         f"'{found}' is missing: `attend paper table2 --rows transformer` makes it in the same --output")
     return found
 
 

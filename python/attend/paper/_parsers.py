@@ -6,7 +6,6 @@ from __future__ import annotations
 import multiprocessing
 import os
 import pathlib
-import re
 import signal
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 from attend.paper import _pcfg, _treebanks
 from attend.paper._cells import Result
 from attend.paper._table4_rows import Bank
-from attend.paper._work import RECIPES, Clock, Work, digest, json_lines
+from attend.paper._work import RECIPES, Clock, Work, digest, json_lines, options_of
 
 FIGURES = ("f1", "precision", "recall", "exact_match", "tagging_accuracy", "errors", "sentences")
 RAW_SENTENCES = 20000  # that are parsed at most, at equal distances in the text
@@ -30,8 +29,8 @@ def recipe(bank: Bank) -> pathlib.Path:
 
 def beam(bank: Bank) -> int:
     """That validation and test search with."""
-    found = re.search(r"^beam_size = (\d+)", recipe(bank).read_text(encoding="utf-8"), flags=re.M)
-    return int(found[1]) if found else USUAL_BEAM
+    found: int = options_of(recipe(bank)).get("beam_size", USUAL_BEAM)
+    return found
 
 
 def settings(work: Work, bank: Bank) -> Result:
@@ -53,23 +52,28 @@ def grammar_settings(work: Work, bank: Bank) -> Result:  # noqa: ARG001
     return {"beam": _pcfg.BEAM, "rare": _pcfg.RARE, "parents": True}
 
 
-def missing_text(work: Work, bank: Bank) -> tuple[str, ...]:
-    """The files of DATA that its text is yet to be made of."""
-    return () if (work.settings.output / "text" / bank.name / "test.words").exists() else bank.files  # which is written last
+def has_text(work: Work, bank: Bank) -> bool:
+    return (work.settings.output / "text" / bank.name / "test.words").exists()  # it is written last
 
 
-def check_files(work: Work, bank: Bank, ending: str) -> None:
-    """Raises InputError where DATA lacks what this row is made of."""
-    for name in (*missing_text(work, bank), *(bank.raw_files if ending == "-silver" else ())):
+def raw_words(work: Work, name: str) -> pathlib.Path:
+    return work.settings.output / "text" / f"{name}.words"
+
+
+def check_files(work: Work, bank: Bank, ending: str = "") -> None:
+    """Raises InputError where DATA lacks a file of which this row's text is yet to be made."""
+    files = () if has_text(work, bank) else bank.files
+    if ending == "-silver" and not all(raw_words(work, name).exists() for name in bank.raw_texts):
+        files += bank.raw_files
+    for name in files:
         work.text(name)
 
 
 def texts(work: Work, bank: Bank) -> pathlib.Path:
     """The folder with the treebank's train.trees, valid.trees, test.trees and test.words, which it makes once."""
     folder = work.settings.output / "text" / bank.name
-    if files := missing_text(work, bank):
-        for name in files:
-            work.text(name)
+    if not has_text(work, bank):
+        check_files(work, bank)
         work.say(f"makes the text of {bank.title}")
         _treebanks.write(bank.name, work.settings.data, folder)
     return folder
@@ -156,11 +160,10 @@ def measure_grammar(work: Work, bank: Bank) -> Result | None:
 
 
 def raw_sentences(work: Work, bank: Bank) -> list[str]:
-    for name in bank.raw_files:
-        work.text(name)
+    check_files(work, bank, "-silver")
     lines = []
     for name in bank.raw_texts:
-        path = work.settings.output / "text" / f"{name}.words"
+        path = raw_words(work, name)
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
             _treebanks.write_raw(name, work.settings.data, path)

@@ -6,7 +6,6 @@ from __future__ import annotations
 import functools
 import json
 import pathlib
-import re
 import statistics
 import tempfile
 import time
@@ -17,13 +16,13 @@ from typing import Any
 from attend.paper._cells import Result
 from attend._plots import COLOURS, drawing
 from attend._report import MISSING, Plot, Table
-from attend.paper._work import RECIPES, RECIPES_PRECISION, Work, digest, json_lines, origin_notes, precision_of
+from attend.paper._work import RECIPES, RECIPES_PRECISION, Work, digest, json_lines, options_of, origin_notes
 
 GOALS = (30, 35)  # BLEU on the validation text
 UPDATES, SHARE = 35000, 10  # of a whole training, 65 million target tokens; and the part of it that each seed has
 SEEDS = (1, 2, 3)
 VALIDATE_EVERY = 1000  # updates
-NEAR = 1  # BLEU below what is published
+NEAR_BLEU = 1  # below what is published
 VALIDATIONS = 10  # of a shorter training: the best three, which are averaged, are then late ones
 
 
@@ -63,12 +62,12 @@ def validate_every(updates: int) -> int:
 
 def parameters(work: Work, rival: Rival) -> int:
     """Of the recipe's model, without its training."""
-    options = dict(re.findall(r"^([\w.]+) = (.+)$", rival.recipe.read_text(encoding="utf-8"), flags=re.M))
-    model = work.preset(json.loads(options["preset"]), json.loads(options["vocab_size"]))
+    options = options_of(rival.recipe)
+    model = work.preset(options["preset"], options["vocab_size"])
     for name, value in options.items():
         side, _, member = name.partition(".")
         if member:
-            model[side][member] = json.loads(value)
+            model[side][member] = value
     count: int = work.inspect(model)["parameters"]["total"]
     return count
 
@@ -114,7 +113,7 @@ def train(work: Work, rival: Rival, updates: int, seed: int) -> Result | None:
     result = json.loads((folder / "result.json").read_text(encoding="utf-8"))
     tokens = max(line["target_tokens"] for line in metrics if "target_tokens" in line)
     return {"bleu": result["bleu"]["score"], "best_validation": max(point["bleu"] for point in points), "target_tokens": tokens,
-            "products": precision_of(folder), "curve": points, "updates_to": {str(goal): reached(points, goal) for goal in GOALS}}
+            "curve": points, "updates_to": {str(goal): reached(points, goal) for goal in GOALS}} | work.origin(folder)
 
 
 def speed(work: Work, rival: Rival) -> Result:
@@ -143,8 +142,8 @@ class Outcome:
         return statistics.fmean(seed["bleu"] for seed in self.seeds) if self.seeds else None
 
     @property
-    def gain(self) -> float | None:
-        """Over what is published."""
+    def difference(self) -> float | None:
+        """From what is published."""
         return None if self.bleu is None or self.rival.published is None else round(self.bleu - self.rival.published, 2)
 
     def minutes(self, updates: float | None) -> float | None:
@@ -152,7 +151,7 @@ class Outcome:
 
     def as_json(self) -> Result:
         found: Result = {"model": self.rival.title, "parameters": self.parameters, "whole": self.whole, "seeds": self.seeds, "speed": self.speed,
-                         "published": self.rival.published, "source": self.rival.source, "gain": self.gain}
+                         "published": self.rival.published, "source": self.rival.source, "difference": self.difference}
         if self.whole is not None:
             found["minutes_to"] = {goal: self.minutes(updates) for goal, updates in self.whole["updates_to"].items()}
         return found
@@ -196,7 +195,7 @@ def train_whole(work: Work, rival: Rival, updates: int) -> Result | None:
     if found is None:
         return None
     folder = folder_of(work, rival, updates, SEEDS[0])
-    return found | work.origin(folder) | {"translating_tokens_per_s": translating_rate(work, folder)}
+    return found | {"translating_tokens_per_s": translating_rate(work, folder)}
 
 
 def shown(value: float | None, form: str) -> str:
@@ -223,9 +222,9 @@ def published_table(found: list[Outcome]) -> Table:
     rows = []
     for each in found:
         part = ", a tenth" if each.whole is None and each.seeds else ""
-        within = MISSING if each.gain is None else "yes" if each.gain >= -NEAR else "no"
-        rows.append([each.rival.title, shown(each.rival.published, "g"), each.rival.source, shown(each.bleu, ".2f") + part, shown(each.gain, "+.2f"), within])
-    return Table(["model", "BLEU, published", "source", "BLEU, here", "difference", f"within {NEAR} BLEU, or better"], rows, words=(0, 2), strong=(0,))
+        within = MISSING if each.difference is None else "yes" if each.difference >= -NEAR_BLEU else "no"
+        rows.append([each.rival.title, shown(each.rival.published, "g"), each.rival.source, shown(each.bleu, ".2f") + part, shown(each.difference, "+.2f"), within])
+    return Table(["model", "BLEU, published", "source", "BLEU, here", "difference", f"within {NEAR_BLEU} BLEU, or better"], rows, words=(0, 2), strong=(0,))
 
 
 def plot(found: list[Outcome]) -> Plot | None:
@@ -284,8 +283,8 @@ def notes(work: Work, found: list[Outcome]) -> list[str]:
         f"updates of at most 2,048 tokens each, products in {RECIPES_PRECISION} where nothing else is said. BLEU is lower-cased "
         "sacreBLEU (13a) of test_2016_flickr, beam 5, α = 0.6, of the average of the three best checkpoints.",
         "The LSTM is in GNMT's shape but for its depth: it has two layers on each side, so it is without the residual connections, which begin at layer 3.",
-        f"Tokens a second of training are of `attend bench train` over {SPEED_UPDATES} updates with nothing beside it, and minutes are updates times what one took there; "
-        "validations are left out. Validation BLEU decides when a goal is reached. Translating is by LibTorch on one thread for all "
+        f"Tokens a second of training are of `attend bench train` over {SPEED_UPDATES} updates of the recipe as it is, with nothing beside it, and minutes are updates times what one took there; "
+        "validations are left out. Validation BLEU decides when a goal is reached. Translating is by LibTorch for all "
         "three, the time to start among it. attend's own engine, which only the Transformer has, is not in this table.",
         f"A tenth is {max(1, updates // SHARE):,} updates with the learning rate falling to its end, validated ten times: mean and standard deviation of seeds 1 to 3, as far as they are measured.",
         *tenths_note(found),

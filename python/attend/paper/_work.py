@@ -48,10 +48,16 @@ def origin_notes(results: Iterable[tuple[str, Result | None]]) -> list[str]:
     return [f"{note}: {', '.join(titles)}." for note, titles in notes.items()]
 
 
+def options_of(file: pathlib.Path) -> dict[str, Any]:
+    """Numbers, words and truth values of a recipe, or of a run's config.toml."""
+    found = re.findall(r'^([\w.]+) = ("[^"]*"|[\d.e-]+|true|false)\s*(?:#.*)?$', file.read_text(encoding="utf-8"), flags=re.M)
+    return {name: json.loads(value) for name, value in found}
+
+
 def precision_of(run: pathlib.Path) -> str:
-    """Of a training's products, as its options say."""
-    found = re.search(r'^precision = "(\w+)"', (run / "config.toml").read_text(encoding="utf-8"), flags=re.M)
-    return found[1] if found else RECIPES_PRECISION
+    """Of a training's products."""
+    found: str = options_of(run / "config.toml")["precision"]
+    return found
 
 
 def json_lines(path: pathlib.Path) -> list[Result]:
@@ -183,6 +189,8 @@ class Work:
         clock, finished = Clock(folder.with_name(folder.name + ".seconds")), True
         if self.settings.precision != "recipe":
             options["precision"] = self.settings.precision
+        if "config" in options:
+            self._check_precision(folder)
         with clock.running():
             try:
                 with time_limit(min(limit - clock.seconds, self.budget.left())):
@@ -191,6 +199,13 @@ class Work:
                 finished = False
                 self.left_out |= self.budget.left() <= 0
         return clock.seconds, finished
+
+    def _check_precision(self, folder: pathlib.Path) -> None:
+        """Raises ConfigurationError where a training by a recipe began with another precision than the one it would go on with."""
+        asked = RECIPES_PRECISION if self.settings.precision == "recipe" else self.settings.precision
+        if not (folder / "config.toml").exists() or (begun := precision_of(folder)) == asked:
+            return
+        raise ConfigurationError(f"'{folder}' began with products in {begun} and would go on in {asked}; give --precision {begun}, or another --output")
 
     def origin(self, run: pathlib.Path) -> Result:
         """Of a training that is done: its parameters, the precision of its products, and the GPU that it ran on, if one did."""

@@ -49,7 +49,7 @@ std::string WhyNoTraining() {
   if (fs::exists(program, none)) return "";
   return fmt::format(
       "training needs the program attend-train, which is not at '{}'; install the package "
-      "attend-train",
+      "attend-train, or build both programs with `make build`",
       program.string());
 }
 
