@@ -282,7 +282,7 @@ def notes(work: Work, found: list[Outcome]) -> list[str]:
         f"The rivals here are trained on Multi30k English to German (29,000 pairs), lower-cased, with 6,000 shared BPE tokens, by the recipes of `recipes/rivals`: {updates:,} "
         f"updates of at most 2,048 tokens each, products in {RECIPES_PRECISION} where nothing else is said. BLEU is lower-cased "
         "sacreBLEU (13a) of test_2016_flickr, beam 5, α = 0.6, of the average of the three best checkpoints.",
-        "The LSTM is in GNMT's shape but for its depth: it has two layers on each side, so it is without the residual connections, which begin at layer 3.",
+        "The LSTM is in GNMT's shape, scaled: three layers on each side, the third with a residual connection. All three models have about as many parameters.",
         f"Tokens a second of training are of `attend bench train` over {SPEED_UPDATES} updates of the recipe as it is, with nothing beside it, and minutes are updates times what one took there; "
         "validations are left out. Validation BLEU decides when a goal is reached. Translating is by LibTorch for all "
         "three, the time to start among it. attend's own engine, which only the Transformer has, is not in this table.",
