@@ -49,10 +49,10 @@ struct Vec {
     return {_mm256_or_ps(v, _mm256_and_ps(sign.v, _mm256_set1_ps(-0.0f)))};
   }
   Vec Round() const { return {_mm256_round_ps(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)}; }
-  // 2 to the power of this, which must be whole and in [-126, 127].
-  Vec PowerOfTwo() const {
-    const __m256i exponent = _mm256_add_epi32(_mm256_cvtps_epi32(v), _mm256_set1_epi32(127));
-    return {_mm256_castsi256_ps(_mm256_slli_epi32(exponent, 23))};
+  // This times 2^n: n is whole, neither this nor the product subnormal, infinite or 0. NaN stays.
+  Vec TimesPowerOfTwo(Vec n) const {
+    const __m256i more = _mm256_slli_epi32(_mm256_cvtps_epi32(n.v), 23);
+    return {_mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(v), more))};
   }
   // By lane the float whose bits are the larger as a whole number; both must have no sign.
   Vec LargerBits(Vec b) const {

@@ -48,10 +48,10 @@ struct Vec {
   Vec Round() const {
     return {_mm512_roundscale_ps(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)};
   }
-  // 2 to the power of this, which must be whole and in [-126, 127].
-  Vec PowerOfTwo() const {
-    const __m512i exponent = _mm512_add_epi32(_mm512_cvtps_epi32(v), _mm512_set1_epi32(127));
-    return {_mm512_castsi512_ps(_mm512_slli_epi32(exponent, 23))};
+  // This times 2^n: n is whole, neither this nor the product subnormal, infinite or 0. NaN stays.
+  Vec TimesPowerOfTwo(Vec n) const {
+    const __m512i more = _mm512_slli_epi32(_mm512_cvtps_epi32(n.v), 23);
+    return {_mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(v), more))};
   }
   // By lane the float whose bits are the larger as a whole number; both must have no sign.
   Vec LargerBits(Vec b) const {

@@ -54,10 +54,10 @@ struct Quad {
   // The sign of `sign` on this, which must not be negative.
   Quad WithSign(Quad sign) const { return {vbslq_f32(vdupq_n_u32(0x80000000u), sign.v, v)}; }
   Quad Round() const { return {vrndnq_f32(v)}; }
-  // 2 to the power of this, which must be whole and in [-126, 127].
-  Quad PowerOfTwo() const {
-    const int32x4_t exponent = vaddq_s32(vcvtnq_s32_f32(v), vdupq_n_s32(127));
-    return {vreinterpretq_f32_s32(vshlq_n_s32(exponent, 23))};
+  // This times 2^n: n is whole, neither this nor the product subnormal, infinite or 0. NaN stays.
+  Quad TimesPowerOfTwo(Quad n) const {
+    const int32x4_t more = vshlq_n_s32(vcvtnq_s32_f32(n.v), 23);
+    return {vreinterpretq_f32_s32(vaddq_s32(vreinterpretq_s32_f32(v), more))};
   }
   // By lane the float whose bits are the larger as a whole number; both must have no sign.
   Quad LargerBits(Quad b) const {

@@ -44,7 +44,9 @@ struct VecPair {
     return {low.WithSign(sign.low), high.WithSign(sign.high)};
   }
   VecPair Round() const { return {low.Round(), high.Round()}; }
-  VecPair PowerOfTwo() const { return {low.PowerOfTwo(), high.PowerOfTwo()}; }
+  VecPair TimesPowerOfTwo(VecPair n) const {
+    return {low.TimesPowerOfTwo(n.low), high.TimesPowerOfTwo(n.high)};
+  }
   VecPair LargerBits(const VecPair& b) const {
     return {low.LargerBits(b.low), high.LargerBits(b.high)};
   }
