@@ -84,8 +84,9 @@ def test_an_answer_that_ends_early_is_a_failure_of_its_mirror(wheels, tmp_path, 
 
 
 def test_what_is_missing_is_told_at_the_start(wheels, tmp_path, monkeypatch):
-    for name in wheels.PROGRAMS:
+    for name in (*wheels.PROGRAMS, "six.py"):
         (tmp_path / name).touch(0o755)
+    monkeypatch.setattr(wheels, "FILES", (str(tmp_path / "six.py"),))
     native, path, none = os.uname().machine, str(tmp_path), tmp_path / "none.pyi"
     monkeypatch.setattr(wheels.sys, "version_info", (3, 11, 2))
     assert wheels.what_is_missing([native, "other"], none, path) == ""
@@ -94,7 +95,8 @@ def test_what_is_missing_is_told_at_the_start(wheels, tmp_path, monkeypatch):
     monkeypatch.setattr(wheels.sys, "version_info", (3, 13, 0))
     assert "Python 3.13 runs it, expected 3.11" in wheels.what_is_missing([native], none, path)
     (tmp_path / "icupkg").unlink()
-    assert "not installed: icupkg" in wheels.what_is_missing([native], none, path)
+    (tmp_path / "six.py").unlink()
+    assert f"not installed: icupkg {tmp_path / 'six.py'}" in wheels.what_is_missing([native], none, path)
 
 
 def test_what_other_tools_made_is_made_again(wheels, tmp_path, monkeypatch):
