@@ -19,7 +19,6 @@ import sys
 import attend
 
 AT_ONCE = 64  # lines that share the translator's batches
-COLUMNS = 3  # of a term: source, target, target in pieces
 
 Terms = dict[int, list[tuple[str, str]]]
 
@@ -27,13 +26,11 @@ Terms = dict[int, list[tuple[str, str]]]
 def read_terms(path: pathlib.Path) -> Terms:
     """The terms of each line, by its number from 1."""
     terms: Terms = collections.defaultdict(list)
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    for row, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         fields = line.split("\t")
-        if len(fields) < 2 + COLUMNS - 1 or not fields[1].isdigit():
-            sys.exit(f"{path} line {number} is no line of terms: expected its number, a line's number, then source, target and pieces of each term")
-        for i in range(2, len(fields) - 1, COLUMNS):
-            if fields[i] and fields[i + 1]:
-                terms[int(fields[1])].append((fields[i], fields[i + 1]))
+        if len(fields) < 4 or len(fields) % 2 or not fields[1].isdigit():
+            sys.exit(f"{path} line {row} is no line of terms: expected its number, a line's number, then source and target of each term")
+        terms[int(fields[1])] += [(source, target) for source, target in zip(fields[2::2], fields[3::2], strict=True) if source and target]
     return terms
 
 

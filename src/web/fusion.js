@@ -23,7 +23,8 @@ export function showContributions(list, contributions) {
     put(line, "span", {class: "contribution-name"}, input);
     const bar = put(put(line, "span", {class: "signed-bar", "aria-hidden": "true"}), "i", {class: value < 0 ? "against" : "for"});
     bar.style.width = `${50 * Math.abs(value ?? 0) / most}%`;
-    put(line, "span", {class: "contribution-number"}, value === null ? "alone" : `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(2)}`);
+    const size = Math.abs(value ?? 0).toFixed(2), sign = Number(size) === 0 ? "" : value < 0 ? "−" : "+";
+    put(line, "span", {class: "contribution-number"}, value === null ? "alone" : sign + size);
   }
 }
 

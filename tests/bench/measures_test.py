@@ -28,7 +28,7 @@ def write(path, lines):
 def test_terms_are_kept_with_a_glossary(tmp_path):
     write(tmp_path / "newstest2017.en", LINES)
     write(tmp_path / "newstest2017.de", ["grau rudu", "olin", "rudu", "brant"])
-    write(tmp_path / "wikt.727.terminology.tsv", ["1\t1\ttavo\tgrau\tgrau", "2\t3\tlumi\tolin\tolin\tkeri\trudu\trudu"])
+    write(tmp_path / "wikt.727.terminology.tsv", ["0\t1\ttavo\tgrau\t\t", "1\t3\tlumi\tolin\tkeri\trudu"])
     written = measured("terminology.py", "--data", tmp_path, "--threads", 1, "--output", tmp_path / "out").splitlines()
     assert written[0] == "wikt.727: 2 lines, 3 terms, of which 3 are found in the source"
     rows = {line.split()[0]: line.split()[1:] for line in written[2:]}
