@@ -216,6 +216,12 @@ def test_the_grammar_knows_unknown_words_by_their_shape_and_always_answers():
     assert _pcfg.parse(["sat", "sat", "sat"], grammar) == "(S (VBD sat) (VBD sat) (VBD sat))"
 
 
+def test_the_grammar_keeps_what_tags_say_of_case():
+    trees = "(IP-MAT (NP-SBJ (N-N hundur)) (VBDI beit) (NP-OB1 (N-A kött)))(IP-MAT (NP-SBJ (N-N kona)) (VBDI svaf))"
+    grammar = _pcfg.learn(_treebanks.simple_trees(trees), parents=True)
+    assert _pcfg.parse(["kona", "beit", "kött"], grammar) == "(IP (NP (N-N kona)) (VBDI beit) (NP (N-A kött)))"
+
+
 def test_the_script_parses_as_the_table_does(work):
     bank = _table4_rows.BANKS[0]
     result = _parsers.measure_grammar(work, bank)

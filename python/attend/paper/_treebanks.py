@@ -58,7 +58,7 @@ def line_of(node: Node) -> str:
 
 
 def simple_trees(text: str) -> Iterator[Node]:
-    """Each tree without traces and function tags."""
+    """Each tree without traces and function tags. Tags of words stay as they are: N-D is a noun in the dative."""
     yield from (tree for tree in map(_simple, nodes_in(text)) if tree is not None)
 
 
@@ -67,9 +67,9 @@ def _simple(node: Node) -> Node | None:
     assert isinstance(label, str)
     if label == "-NONE-":
         return None
-    name = label if label.startswith("-") else re.split("(?<=.)[-=|]", label)[0]
     if word is not None:
-        return [name, word]
+        return [label, word]
+    name = label if label.startswith("-") else re.split("(?<=.)[-=|]", label)[0]
     kept = [each for child in node if isinstance(child, list) and (each := _simple(child)) is not None]
     return [name, *kept] if kept else None
 
