@@ -56,7 +56,7 @@ def measured(command: list, environment: dict[str, str]) -> dict[str, float]:
 
 
 def is_joined(whole: pathlib.Path, parts: list[pathlib.Path]) -> bool:
-    """The parts one after the other are the whole. A part at a time, for a program's peak is at least what this one had when it began."""
+    """The parts one after the other are the whole. A part at a time: the peak of a program is at least that of this one."""
     with whole.open("rb") as file:
         return all(file.read(part.stat().st_size) == part.read_bytes() for part in parts) and not file.read(1)
 
